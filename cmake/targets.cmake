@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# The libraries a consumer links; all headers, except the generated protobuf code.
+
+include(GNUInstallDirs)
+find_package(Threads REQUIRED)
+
+function(amct_interface_library name)
+  add_library(amct_${name} INTERFACE)
+  add_library(amct::${name} ALIAS amct_${name})
+  set_target_properties(amct_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(amct_${name} INTERFACE ${ARGN})
+endfunction()
+
+amct_interface_library(amct Threads::Threads)
+target_compile_features(amct_amct INTERFACE cxx_std_20)
+target_include_directories(amct_amct INTERFACE
+  "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+
+if(AMCT_WITH_EXEC)
+  find_package(Eigen3 REQUIRED NO_MODULE)
+  amct_interface_library(exec amct_amct Eigen3::Eigen)
+endif()
+
+if(AMCT_WITH_FILES)
+  set(AMCT_PROTO_DIR "${PROJECT_SOURCE_DIR}/proto")
+  include("${PROJECT_SOURCE_DIR}/proto/amct-protobuf.cmake")
+  amct_interface_library(protobuf amct_amct "$<BUILD_INTERFACE:amct_proto>")
+  find_package(ONNX REQUIRED)
+  amct_interface_library(onnx amct_protobuf amct_exec onnx onnx_proto)
+endif()

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibration.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <amct/core/error.hpp>
+#include <amct/flow/calibrate.hpp>
+#include <amct/flow/prepare.hpp>
+#include <amct/onnx/import.hpp>
+#include <amct/onnx/session.hpp>
+#include <amct/protobuf/calibration_cfg.hpp>
+
+#include "console.hpp"
+#include "data_folder.hpp"
+#include "table.hpp"
+
+namespace runner {
+
+namespace {
+
+using amct::Error;
+using amct::ErrorCode;
+
+struct Arguments {
+  std::string model, save_path, input_shape, data_types, data_dir, config;
+  std::optional<std::uint32_t> batch_num;
+  bool allow_fewer_batches = false;
+};
+
+/// The number of batches somebody asked for: the config's own word counts, then the argument, then all there are.
+std::uint32_t decide_batch_num(const Arguments& arguments, const amct::EasyConfig& config, const DataFolder& data) {
+  if (config.batch_num && arguments.batch_num) {
+    spdlog::warn("--batch_num is ignored: {} states batch_num {}", config.file, *config.batch_num);
+  }
+  const auto wanted = config.batch_num ? config.batch_num : arguments.batch_num;
+  const auto available = static_cast<std::uint32_t>(data.size());
+  if (wanted && *wanted > available && available > 0 && arguments.allow_fewer_batches) {
+    spdlog::warn("{}: found {} batches, fewer than the {} asked for; using them all", data.place(), available, *wanted);
+    return available;
+  }
+  if (!wanted) spdlog::info("no batch_num is stated: calibrating with all {} batches", available);
+  const std::uint32_t count = wanted.value_or(available);
+  amct::flow::require_batches(data.size(), count, data.place());
+  return count;
+}
+
+/// The data in the order of the network's inputs, converted to the types it wants.
+DataFolder match_inputs(const amct::graph::Graph& graph, const DataFolder& data) {
+  std::vector<InputSpec> ordered;
+  for (const auto id : graph.inputs) {
+    const auto& value = graph.value(id);
+    for (const auto& input : data.inputs()) {
+      if (input.name == value.name) ordered.push_back(input);
+    }
+    if (ordered.empty() || ordered.back().name != value.name) {
+      throw Error(ErrorCode::model_shape, {.tensor = value.name, .field = "--input_shape"},
+                  "is an input of the model and has no shape");
+    }
+    ordered.back().model_type = value.type;
+  }
+  return DataFolder(std::move(ordered));
+}
+
+void print_summary(const amct::flow::Prepared& prepared, const amct::Record& record, const PhaseClock& clock,
+                   const amct::onnx::OutputFiles& files) {
+  std::cout << '\n' << record.size() << " layers quantized:\n";
+  Table layers({"layer", "type", "scale_d", "offset_d", "weight scales"});
+  for (const auto& layer : record) {
+    layers.add({layer.name, type_name(prepared.plan.find(layer.name)->kind), amct::shortest_text(*layer.scale_d),
+                std::to_string(*layer.offset_d),
+                layer.wts_type ? std::to_string(layer.scale_w.size()) : std::string("-")});
+  }
+  layers.print(std::cout);
+
+  std::cout << '\n' << prepared.left_float.size() << " layers of quantizable types left float";
+  std::cout << (prepared.left_float.empty() ? ".\n" : ":\n");
+  if (!prepared.left_float.empty()) {
+    Table floats({"layer", "type", "why"});
+    for (const auto& layer : prepared.left_float) floats.add({layer.name, layer.op_type, layer.reason});
+    floats.print(std::cout);
+  }
+  std::cout << prepared.fused.size() << " BatchNormalization layers folded.\n\n";
+
+  Table phases({"phase", "seconds"});
+  for (const auto& phase : clock.phases()) phases.add({phase.name, fixed(phase.seconds, 2)});
+  phases.print(std::cout);
+  std::cout << "\nFiles written:\n";
+  for (const auto& file : files.all()) std::cout << "  " << file.string() << '\n';
+  std::cout.flush();
+}
+
+void warn_of_dead_channels(const amct::Record& record) {
+  for (const auto& layer : record) {
+    if (!layer.wts_type) continue;
+    for (std::size_t c = 0; c < layer.scale_w.size(); ++c) {
+      if (layer.scale_w[c] != 1.0F) continue;
+      spdlog::warn("layer \"{}\" channel {}: the weights are zero or too small for a scale, scale_w is 1", layer.name, c);
+    }
+  }
+}
+
+void run(const Arguments& arguments) {
+  PhaseClock clock;
+  clock.start("read");
+  auto inputs = parse_input_shapes(arguments.input_shape);
+  parse_data_types(arguments.data_types, inputs);
+  parse_data_folders(arguments.data_dir, inputs);
+  amct::onnx::InputShapes shapes;
+  for (const auto& input : inputs) shapes[input.name] = input.shape;
+
+  // Everything that can be refused cheaply is refused before the network is looked at.
+  amct::EasyConfig config;
+  if (!arguments.config.empty()) config = amct::protobuf::read_calibration_cfg(arguments.config);
+  const DataFolder named(std::move(inputs));
+  config.batch_num = decide_batch_num(arguments, config, named);
+  const amct::onnx::OutputFiles files(arguments.save_path);
+  for (const auto& file : files.all()) amct::AtomicFile probe(file);
+
+  spdlog::info("reading {}", arguments.model);
+  amct::graph::Graph graph = amct::onnx::import_model(arguments.model, shapes);
+  const DataFolder data = match_inputs(graph, named);
+
+  clock.start("prepare");
+  const amct::flow::Prepared prepared = amct::flow::prepare(std::move(graph), config);
+  spdlog::info("{} layers to quantize, {} BatchNormalization layers folded", prepared.plan.layers.size(), prepared.fused.size());
+  clock.start("calibrate");
+  const amct::Record record = amct::flow::calibrate(prepared, data, terminal_progress());
+  warn_of_dead_channels(record);
+  clock.start("write");
+  amct::onnx::save_model(files, prepared, record);
+  clock.stop();
+  print_summary(prepared, record, clock, files);
+}
+
+}  // namespace
+
+void add_calibration(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand(
+      "calibration", "Post-training quantization: read a trained ONNX network and calibration data, write\n"
+                     "<save_path>_deploy_model.onnx, <save_path>_fake_quant_model.onnx and\n"
+                     "<save_path>_quant_param_record.txt");
+  verb->add_option("--model", arguments->model, "ONNX model, opset 11 to 17")->required();
+  verb->add_option("--save_path", arguments->save_path, "folder and beginning of the file names, such as out/m; out/ for none")
+      ->required();
+  verb->add_option("--input_shape", arguments->input_shape, "\"input:16,1,28,28\", several inputs joined by ';'")->required();
+  verb->add_option("--data_types,--data_type", arguments->data_types,
+                   "element type of the .bin files: float32, float64, int8, uint8, int32, int64; one an input, joined by ';'")
+      ->required();
+  verb->add_option("--data_dir", arguments->data_dir,
+                   "folder of calibration data, one batch a file in bytewise order of names: raw little-endian .bin, or\n"
+                   ".npy (which states its own type); one folder an input, joined by ';'")
+      ->required();
+  verb->add_option("--calibration_config", arguments->config, "easy config (.cfg); without it every layer gets AMCT's defaults");
+  verb->add_option("--batch_num", arguments->batch_num,
+                   "batches to calibrate with; ignored if the config states its own; default: all files")
+      ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000000}));
+  verb->add_flag("--allow_fewer_batches", arguments->allow_fewer_batches,
+                 "go on with a warning if there are fewer batches than asked for");
+  verb->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace runner

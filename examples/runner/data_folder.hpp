@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <amct/core/element_type.hpp>
+#include <amct/core/shape.hpp>
+#include <amct/core/tensor.hpp>
+
+namespace runner {
+
+/// One network input as the command line describes it.
+struct InputSpec {
+  std::string name;
+  amct::Shape shape;
+  amct::ElementType file_type = amct::ElementType::float32;   ///< of .bin files
+  amct::ElementType model_type = amct::ElementType::float32;  ///< what the network wants
+  std::filesystem::path folder;
+};
+
+/// "input:16,1,28,28;mask:16,28" -> names and shapes. \throws amct::Error data_format
+std::vector<InputSpec> parse_input_shapes(const std::string& text);
+
+/// "float32" or "float32;int64", one an input. \throws amct::Error data_format
+void parse_data_types(const std::string& text, std::vector<InputSpec>& inputs);
+
+/// One folder an input, joined by ';'. \throws amct::Error data_format
+void parse_data_folders(const std::string& text, std::vector<InputSpec>& inputs);
+
+/// Calibration data on disk: the .bin and .npy files of one folder an input, sorted bytewise, one batch a file.
+/// Files are read when their batch is loaded.
+class DataFolder {
+ public:
+  /// \throws amct::Error io_read for a missing folder, data_format if folders hold different numbers of files
+  explicit DataFolder(std::vector<InputSpec> inputs);
+
+  [[nodiscard]] std::size_t size() const noexcept { return files_.front().size(); }
+  /// The folders, for messages.
+  [[nodiscard]] std::string place() const;
+  /// Sets what the network wants; data are converted.
+  void set_model_type(std::size_t input, amct::ElementType type) { inputs_[input].model_type = type; }
+  [[nodiscard]] const std::vector<InputSpec>& inputs() const noexcept { return inputs_; }
+
+  /// One tensor an input. \throws amct::Error naming the file: io_read, data_format, data_not_finite
+  [[nodiscard]] std::vector<amct::Tensor> load(std::size_t batch) const;
+
+ private:
+  std::vector<InputSpec> inputs_;
+  std::vector<std::vector<std::filesystem::path>> files_;  // [input][batch]
+};
+
+}  // namespace runner

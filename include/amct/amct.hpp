@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The numeric core of amct: everything an engine author needs to calibrate and quantize tensors. Standard library
+/// only. Networks, files and execution have their own headers: amct/graph, amct/exec, amct/flow, amct/onnx ...
+
+#include <amct/core/affine.hpp>
+#include <amct/core/bits.hpp>
+#include <amct/core/code.hpp>
+#include <amct/core/granularity.hpp>
+#include <amct/core/rounding.hpp>
+#include <amct/core/status.hpp>
+#include <amct/kernel/dequantize.hpp>
+#include <amct/kernel/fake_quantize.hpp>
+#include <amct/kernel/order_statistic.hpp>
+#include <amct/kernel/quantize.hpp>
+#include <amct/kernel/range.hpp>
+#include <amct/kernel/residual.hpp>
+#include <amct/observe/ifmr.hpp>
+#include <amct/observe/min_max.hpp>
+#include <amct/quantize/arq.hpp>
+#include <amct/quantize/bias.hpp>
+#include <amct/version.hpp>

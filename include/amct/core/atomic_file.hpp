@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+#include <amct/core/error.hpp>
+
+namespace amct {
+
+/// A file that appears whole or not at all: written under a temporary name beside its target and renamed by commit().
+/// Without commit() nothing is left behind. Missing folders are made. The mode is 0640, as AMCT's own files have.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
+    std::error_code failure;
+    const auto folder = target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
+    std::filesystem::create_directories(folder, failure);
+    temporary_ = target_;
+    temporary_ += ".tmp" + std::to_string(::getpid());
+    stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+    if (!stream_) throw Error(ErrorCode::io_write, {.file = target_.string()}, "cannot be written: " + reason(failure));
+    using std::filesystem::perms;
+    std::filesystem::permissions(temporary_, perms::owner_read | perms::owner_write | perms::group_read, failure);
+  }
+  AtomicFile(AtomicFile&& other) noexcept
+      : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})),
+        stream_(std::move(other.stream_)) {}
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile() {
+    std::error_code ignored;
+    if (!temporary_.empty()) std::filesystem::remove(temporary_, ignored);
+  }
+
+  [[nodiscard]] std::ostream& stream() noexcept { return stream_; }
+  [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
+
+  /// Flushes and gives the file its name, replacing an older one.
+  void commit() {
+    stream_.close();
+    std::error_code failure;
+    if (stream_) std::filesystem::rename(temporary_, target_, failure);
+    if (!stream_ || failure) {
+      throw Error(ErrorCode::io_write, {.file = target_.string()}, "cannot be written: " + reason(failure));
+    }
+    temporary_.clear();
+  }
+
+ private:
+  static std::string reason(const std::error_code& failure) {
+    return failure ? failure.message() : std::string("folder missing, read-only or full");
+  }
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;
+  std::ofstream stream_;
+};
+
+/// Writes a whole text file at once.
+inline void write_file(const std::filesystem::path& target, std::string_view text) {
+  AtomicFile file(target);
+  file.stream() << text;
+  file.commit();
+}
+
+}  // namespace amct

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+
+#include <amct/core/element_type.hpp>
+#include <amct/core/shape.hpp>
+
+namespace amct {
+
+/// An owning dense row-major tensor whose element type is known at run time. Data are aligned to 64 bytes and
+/// uninitialised after construction from a shape. Copying copies the data.
+class Tensor {
+ public:
+  Tensor() = default;
+
+  Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(shape)), data_(allocate(bytes())) {}
+
+  /// A tensor filled from a span; the sizes must agree.
+  template <TensorElement T>
+  Tensor(Shape shape, std::span<const T> values) : Tensor(element_type_of<T>, std::move(shape)) {
+    assert(values.size() == size());
+    std::copy(values.begin(), values.end(), data<T>().begin());
+  }
+
+  /// A scalar (rank 0).
+  template <TensorElement T>
+  static Tensor scalar(T value) {
+    return Tensor(Shape{}, std::span<const T>(&value, 1));
+  }
+
+  Tensor(const Tensor& other) : Tensor(other.type_, other.shape_) {
+    if (bytes() != 0) std::memcpy(data_.get(), other.data_.get(), bytes());
+  }
+  Tensor& operator=(const Tensor& other) {
+    if (this != &other) *this = Tensor(other);
+    return *this;
+  }
+  Tensor(Tensor&&) noexcept = default;
+  Tensor& operator=(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+
+  [[nodiscard]] ElementType type() const noexcept { return type_; }
+  [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] std::size_t size() const noexcept { return shape_.size(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return size() * size_of(type_); }
+
+  /// The elements. T must be the element type.
+  template <TensorElement T>
+  [[nodiscard]] std::span<T> data() noexcept {
+    assert(type_ == element_type_of<T>);
+    return {reinterpret_cast<T*>(data_.get()), size()};
+  }
+  template <TensorElement T>
+  [[nodiscard]] std::span<const T> data() const noexcept {
+    assert(type_ == element_type_of<T>);
+    return {reinterpret_cast<const T*>(data_.get()), size()};
+  }
+  [[nodiscard]] std::span<std::byte> raw() noexcept { return {data_.get(), bytes()}; }
+  [[nodiscard]] std::span<const std::byte> raw() const noexcept { return {data_.get(), bytes()}; }
+
+  /// Gives the same elements another shape of equal size.
+  void reshape(Shape shape) noexcept {
+    assert(shape.size() == size());
+    shape_ = std::move(shape);
+  }
+
+  /// Element-wise conversion by static_cast; the same type gives a copy.
+  [[nodiscard]] Tensor cast(ElementType type) const {
+    Tensor result(type, shape_);
+    with_element_type(type_, [&]<class From>() {
+      with_element_type(type, [&]<class To>() {
+        const auto from = data<From>();
+        std::transform(from.begin(), from.end(), result.data<To>().begin(),
+                       [](From value) { return static_cast<To>(value); });
+      });
+    });
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kAlignment = 64;
+
+  struct Free {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<std::byte[], Free>;
+
+  static Memory allocate(std::size_t bytes) {
+    const std::size_t rounded = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
+    if (memory == nullptr) throw std::bad_alloc{};
+    return Memory(memory);
+  }
+
+  ElementType type_ = ElementType::float32;
+  Shape shape_{0};
+  Memory data_;
+};
+
+}  // namespace amct

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <amct/exec/op_context.hpp>
+
+namespace amct::exec {
+
+/// The sliding window of a convolution or pool over one to three spatial axes, padded in front to three.
+struct Window {
+  std::array<std::int64_t, 3> input{1, 1, 1}, output{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1},
+      pad_begin{0, 0, 0}, pad_end{0, 0, 0};
+
+  [[nodiscard]] std::int64_t input_size() const noexcept { return input[0] * input[1] * input[2]; }
+  [[nodiscard]] std::int64_t output_size() const noexcept { return output[0] * output[1] * output[2]; }
+  [[nodiscard]] std::int64_t kernel_size() const noexcept { return kernel[0] * kernel[1] * kernel[2]; }
+  /// True if the window is one element that visits each position once, so that no copy is needed.
+  [[nodiscard]] bool is_identity() const noexcept {
+    return kernel_size() == 1 && input == output && stride == std::array<std::int64_t, 3>{1, 1, 1};
+  }
+};
+
+namespace detail {
+
+/// A spatial attribute such as "strides", right-aligned to three axes.
+inline void read_spatial(const OpContext& context, const char* name, std::size_t spatial,
+                         std::array<std::int64_t, 3>& target) {
+  const auto* values = context.node.attribute<std::vector<std::int64_t>>(name);
+  if (values == nullptr) return;
+  if (values->size() != spatial) {
+    context.fail(std::string(name) + " has " + std::to_string(values->size()) + " entries, expected " +
+                 std::to_string(spatial));
+  }
+  for (std::size_t i = 0; i < spatial; ++i) {
+    target[3 - spatial + i] = (*values)[i];
+    if ((*values)[i] < 1) context.fail(std::string(name) + " has an entry below 1");
+  }
+}
+
+inline void read_pads(const OpContext& context, std::size_t spatial, Window& window) {
+  const auto* pads = context.node.attribute<std::vector<std::int64_t>>("pads");
+  if (pads == nullptr) return;
+  if (pads->size() != 2 * spatial) {
+    context.fail("pads has " + std::to_string(pads->size()) + " entries, expected " + std::to_string(2 * spatial));
+  }
+  for (std::size_t i = 0; i < spatial; ++i) {
+    window.pad_begin[3 - spatial + i] = (*pads)[i];
+    window.pad_end[3 - spatial + i] = (*pads)[spatial + i];
+    if ((*pads)[i] < 0 || (*pads)[spatial + i] < 0) context.fail("pads has a negative entry");
+  }
+}
+
+}  // namespace detail
+
+/// Reads kernel geometry from a node whose input is [N, C, spatial...]. For pools `kernel` comes from kernel_shape, for
+/// convolutions from the weight.
+[[nodiscard]] inline Window read_window(const OpContext& context, const Shape& input,
+                                        const std::vector<std::int64_t>& kernel) {
+  const std::size_t spatial = kernel.size();
+  if (spatial < 1 || spatial > 3 || input.rank() != spatial + 2) {
+    context.fail("input " + to_string(input) + " does not fit a window of " + std::to_string(spatial) + " axes");
+  }
+  Window window;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    window.input[3 - spatial + i] = input[2 + i];
+    window.kernel[3 - spatial + i] = kernel[i];
+    if (kernel[i] < 1) context.fail("the kernel has an entry below 1");
+  }
+  detail::read_spatial(context, "strides", spatial, window.stride);
+  detail::read_spatial(context, "dilations", spatial, window.dilation);
+  detail::read_pads(context, spatial, window);
+  return window;
+}
+
+/// Computes output sizes, and pads where auto_pad asks for it.
+inline void place_window(const OpContext& context, Window& window) {
+  const auto auto_pad = context.node.attribute_or<std::string>("auto_pad", "NOTSET");
+  const bool ceil_mode = context.node.attribute_or<std::int64_t>("ceil_mode", 0) != 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
+    if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
+      window.output[i] = (window.input[i] + window.stride[i] - 1) / window.stride[i];
+      const std::int64_t total = std::max<std::int64_t>(0, (window.output[i] - 1) * window.stride[i] + reach - window.input[i]);
+      window.pad_begin[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+      window.pad_end[i] = total - window.pad_begin[i];
+      continue;
+    }
+    const std::int64_t free_room = window.input[i] + window.pad_begin[i] + window.pad_end[i] - reach;
+    if (free_room < 0) context.fail("the kernel is larger than its padded input");
+    window.output[i] = (free_room + (ceil_mode ? window.stride[i] - 1 : 0)) / window.stride[i] + 1;
+    // A window that would start in the padding behind the input does not count.
+    if (ceil_mode && (window.output[i] - 1) * window.stride[i] >= window.input[i] + window.pad_begin[i]) --window.output[i];
+  }
+}
+
+/// [N, C] followed by the output sizes of the spatial axes in use.
+[[nodiscard]] inline Shape windowed_shape(const Window& window, std::int64_t batch, std::int64_t channels,
+                                          std::size_t spatial) {
+  std::vector<std::int64_t> dims{batch, channels};
+  dims.insert(dims.end(), window.output.end() - static_cast<std::ptrdiff_t>(spatial), window.output.end());
+  return Shape(std::move(dims));
+}
+
+/// Calls visit(kernel_index, output_index, input_index) for every pair of an output position and a kernel element that
+/// meets a real (not padded) input element, kernel elements outermost.
+template <class Visit>
+void for_each_tap(const Window& w, Visit&& visit) {
+  std::int64_t k = 0;
+  for (std::int64_t kz = 0; kz < w.kernel[0]; ++kz) {
+    for (std::int64_t ky = 0; ky < w.kernel[1]; ++ky) {
+      for (std::int64_t kx = 0; kx < w.kernel[2]; ++kx, ++k) {
+        for (std::int64_t oz = 0; oz < w.output[0]; ++oz) {
+          const std::int64_t iz = oz * w.stride[0] - w.pad_begin[0] + kz * w.dilation[0];
+          if (iz < 0 || iz >= w.input[0]) continue;
+          for (std::int64_t oy = 0; oy < w.output[1]; ++oy) {
+            const std::int64_t iy = oy * w.stride[1] - w.pad_begin[1] + ky * w.dilation[1];
+            if (iy < 0 || iy >= w.input[1]) continue;
+            const std::int64_t output_row = (oz * w.output[1] + oy) * w.output[2];
+            const std::int64_t input_row = (iz * w.input[1] + iy) * w.input[2];
+            for (std::int64_t ox = 0; ox < w.output[2]; ++ox) {
+              const std::int64_t ix = ox * w.stride[2] - w.pad_begin[2] + kx * w.dilation[2];
+              if (ix >= 0 && ix < w.input[2]) visit(k, output_row + ox, input_row + ix);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace amct::exec

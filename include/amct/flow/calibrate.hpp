@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <amct/core/bits.hpp>
+#include <amct/core/error.hpp>
+#include <amct/core/progress.hpp>
+#include <amct/core/tensor.hpp>
+#include <amct/exec/concept.hpp>
+#include <amct/exec/interpreter.hpp>
+#include <amct/flow/prepare.hpp>
+#include <amct/graph/edit.hpp>
+#include <amct/graph/op_table.hpp>
+#include <amct/graph/passes/insert_quant.hpp>
+#include <amct/graph/uses.hpp>
+#include <amct/kernel/range.hpp>
+#include <amct/observe/ifmr.hpp>
+#include <amct/quantize/arq.hpp>
+#include <amct/record/record.hpp>
+
+namespace amct::flow {
+
+/// Calibration data: `size()` batches, each loaded when it is needed as one tensor a graph input.
+template <class S>
+concept BatchSource = requires(S source, std::size_t index) {
+  { source.size() } -> std::convertible_to<std::size_t>;
+  { source.load(index) } -> std::same_as<std::vector<Tensor>>;
+};
+
+/// Batches that are all in memory.
+class MemoryBatches {
+ public:
+  explicit MemoryBatches(std::vector<std::vector<Tensor>> batches) : batches_(std::move(batches)) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return batches_.size(); }
+  [[nodiscard]] std::vector<Tensor> load(std::size_t index) const { return batches_[index]; }
+
+ private:
+  std::vector<std::vector<Tensor>> batches_;
+};
+
+/// Refuses an empty calibration set, and one with fewer batches than the calibration needs: observers that did not see
+/// all of them would give scales nobody asked for.
+inline void require_batches(std::size_t available, std::size_t wanted, const std::string& place) {
+  if (available == 0) throw Error(ErrorCode::data_empty, {.file = place}, "the calibration set is empty");
+  if (available < wanted) {
+    throw Error(ErrorCode::data_too_few, {.file = place, .field = "batch_num"},
+                "found " + std::to_string(available) + " batches, expected at least " + std::to_string(wanted));
+  }
+}
+
+namespace detail {
+
+/// Feeds the tensors in front of quantized layers to their observers.
+class CalibrationHook {
+ public:
+  CalibrationHook(const graph::Graph& graph, const QuantPlan& plan) : graph_(graph) {
+    const graph::Uses uses(graph);
+    for (const auto& layer : plan.layers) {
+      if (!layer.enabled) continue;
+      const auto& position = graph::detail::quant_position(*graph.find_node(layer.name), uses);
+      layers_at_[position.name].push_back(layer.name);
+      observers_.try_emplace(layer.name, layer.activation);
+    }
+  }
+
+  void start_batch(std::size_t index) {
+    batch_ = index;
+    origin_.clear();
+  }
+  void before(const graph::Node& node, std::span<const Tensor* const> inputs) {
+    const auto found = layers_at_.find(node.name);
+    if (found == layers_at_.end()) return;
+    for (const auto& layer : found->second) {
+      const Status status = observers_.at(layer).observe(inputs[0]->data<float>());
+      if (!status.ok()) refuse(layer, node.inputs[0], status);
+    }
+  }
+  void after(const graph::Node& node, std::span<const Tensor> outputs) {
+    if (!origin_.empty()) return;
+    for (const auto& output : outputs) {
+      if (output.type() == ElementType::float32 && !check_finite(output.data<float>()).ok()) origin_ = node.name;
+    }
+  }
+  [[nodiscard]] const Ifmr& observer(const std::string& layer) const { return observers_.at(layer); }
+
+ private:
+  [[noreturn]] void refuse(const std::string& layer, graph::ValueId value, const Status& status) const {
+    std::string text = "batch " + std::to_string(batch_) + ": " + describe(status.code);
+    if (status.code == StatusCode::not_finite) {
+      text += std::isnan(status.value) ? " (NaN" : " (Inf";
+      text += " at index " + std::to_string(status.index) + ")";
+      if (!origin_.empty()) text += ", first made by node \"" + origin_ + "\"";
+    }
+    const bool not_finite = status.code == StatusCode::not_finite;
+    throw Error(not_finite ? ErrorCode::data_not_finite : ErrorCode::data_empty,
+                {.layer = layer, .tensor = graph_.value(value).name}, text);
+  }
+
+  const graph::Graph& graph_;
+  std::map<std::string, std::vector<std::string>> layers_at_;  // node name -> layers whose data it reads
+  std::map<std::string, Ifmr> observers_;
+  std::size_t batch_ = 0;
+  std::string origin_;  // first node of this batch that made NaN or Inf
+};
+
+/// ARQ on every weight of the plan. Fills in the weight side of the record and fake-quantizes the weights of
+/// `calibration`, as AMCT does, except those of transposed convolutions, which AMCT calibrates in float.
+[[nodiscard]] inline Record quantize_weights(const Prepared& prepared, graph::Graph& calibration) {
+  Record record;
+  for (const auto& layer : prepared.plan.layers) {
+    if (!layer.enabled) continue;
+    auto& entry = record.emplace_back();
+    entry.name = layer.name;
+    if (!graph::has_weights(layer.kind)) {
+      entry.scale_w = {1.0F};
+      entry.offset_w = {0};
+      continue;
+    }
+    const graph::Node& node = *prepared.graph.find_node(layer.name);
+    const graph::ValueId id = node.input(graph::kWeightInput);
+    const Tensor& weight = *prepared.graph.value(id).initializer;
+    const ChannelLayout layout = layer.channel_wise ? graph::weight_layout(node, weight.shape())
+                                                    : ChannelLayout::per_tensor(weight.size());
+    Arq<Int8> arq;
+    check(arq.calibrate(weight.data<float>(), layout), {.layer = layer.name, .tensor = prepared.graph.value(id).name});
+    for (const auto& channel : arq.channels()) {
+      entry.scale_w.push_back(channel.scale);
+      entry.offset_w.push_back(channel.offset);
+    }
+    entry.wts_type = "INT8";
+    const bool stays_float = layer.kind == LayerKind::conv_transpose1d || layer.kind == LayerKind::conv_transpose2d;
+    if (stays_float) continue;
+    Tensor fake(ElementType::float32, weight.shape());
+    arq.fake_quantize(weight.data<float>(), fake.data<float>());
+    graph::replace_initializer(calibration, id, std::move(fake));
+  }
+  return record;
+}
+
+}  // namespace detail
+
+/// Post-training calibration: ARQ on the weights, then IFMR on what flows into each quantized layer over
+/// `plan.batch_num` batches, with the weights already fake-quantized and activations in float, as AMCT does.
+///
+/// \return one entry a quantized layer, in model order
+/// \throws Error data_empty, data_too_few, data_not_finite (naming layer, tensor, batch, index and the node that made
+///         the first NaN), numeric for ranges that float32 cannot hold, model_shape
+template <BatchSource S>
+[[nodiscard]] Record calibrate(const Prepared& prepared, S& batches, const ProgressSink& sink = {}) {
+  const std::size_t count = prepared.plan.batch_num;
+  require_batches(batches.size(), count, "");
+
+  graph::Graph calibration = prepared.graph;
+  Record record = detail::quantize_weights(prepared, calibration);
+  detail::CalibrationHook hook(calibration, prepared.plan);
+  const exec::Interpreter interpreter(calibration);
+  for (std::size_t b = 0; b < count; ++b) {
+    hook.start_batch(b);
+    (void)interpreter.run(batches.load(b), hook);
+    sink.step("calibrate", b + 1, count);
+  }
+  for (std::size_t l = 0; l < record.size(); ++l) {
+    auto& layer = record[l];
+    const Affine affine = hook.observer(layer.name).compute(Int8::range);
+    if (!is_usable(affine)) check(Status{StatusCode::unusable_scale}, {.layer = layer.name, .field = "scale_d"});
+    layer.scale_d = affine.scale;
+    layer.offset_d = affine.offset;
+    layer.act_type = "INT8";
+    sink.step("search", l + 1, record.size());
+  }
+  return record;
+}
+
+}  // namespace amct::flow

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <amct/core/granularity.hpp>
+#include <amct/core/layer_table.hpp>
+#include <amct/core/shape.hpp>
+#include <amct/graph/ir.hpp>
+
+/// \file
+/// What quantization must know of an operator: which input is the weight, where its channels lie, how results are
+/// scaled back. Everything that distinguishes Conv from Gemm here stands in this file.
+
+namespace amct::graph {
+
+inline constexpr std::size_t kWeightInput = 1;
+inline constexpr std::size_t kBiasInput = 2;
+
+/// The layer kind of an operator with a weight of this rank; empty if AMCT does not quantize such a layer.
+[[nodiscard]] inline std::optional<LayerKind> layer_kind(const Node& node, std::size_t weight_rank) {
+  if (node.op_type == "Conv") {
+    if (weight_rank == 3) return LayerKind::conv1d;
+    if (weight_rank == 4) return LayerKind::conv2d;
+    if (weight_rank == 5) return LayerKind::conv3d;
+  }
+  if (node.op_type == "ConvTranspose") {
+    if (weight_rank == 3) return LayerKind::conv_transpose1d;
+    if (weight_rank == 4) return LayerKind::conv_transpose2d;
+  }
+  if ((node.op_type == "Gemm" || node.op_type == "MatMul") && weight_rank == 2) return LayerKind::linear;
+  return std::nullopt;
+}
+
+[[nodiscard]] inline bool has_weights(LayerKind kind) noexcept { return kind != LayerKind::avg_pool2d; }
+
+/// Where the output channels of a weight lie.
+/// Conv [Cout, Cin/g, ...]; ConvTranspose [Cin, Cout/g, ...]; MatMul and Gemm [K, N], or [N, K] with transB.
+[[nodiscard]] inline ChannelLayout weight_layout(const Node& node, const Shape& weight) {
+  const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(weight[axis]); };
+  const auto inner = [&](std::size_t first) { return static_cast<std::size_t>(weight.count(first, weight.rank())); };
+  if (node.op_type == "ConvTranspose") {
+    const auto groups = static_cast<std::size_t>(node.attribute_or<std::int64_t>("group", 1));
+    return {groups, extent(0) / groups, extent(1), inner(2)};
+  }
+  const bool channels_last = node.op_type == "MatMul" ||
+                             (node.op_type == "Gemm" && node.attribute_or<std::int64_t>("transB", 0) == 0);
+  if (channels_last) return {1, extent(0), extent(1), 1};
+  return {1, 1, extent(0), inner(1)};
+}
+
+/// Shape in which `channels` scales multiply the output of a layer: [1, C, 1, 1] behind a 2-D convolution, [1, C]
+/// behind Gemm, MatMul and AveragePool.
+[[nodiscard]] inline Shape output_scale_shape(LayerKind kind, std::size_t channels) {
+  std::vector<std::int64_t> dims{1, static_cast<std::int64_t>(channels)};
+  switch (kind) {
+    case LayerKind::conv1d:
+    case LayerKind::conv_transpose1d: dims.resize(3, 1); break;
+    case LayerKind::conv2d:
+    case LayerKind::conv_transpose2d: dims.resize(4, 1); break;
+    case LayerKind::conv3d: dims.resize(5, 1); break;
+    case LayerKind::linear:
+    case LayerKind::avg_pool2d: break;
+  }
+  return Shape(std::move(dims));
+}
+
+}  // namespace amct::graph

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <amct/core/error.hpp>
+#include <amct/core/tensor.hpp>
+
+namespace amct::interop {
+
+namespace detail {
+
+/// The text behind `'key':` in the header's dictionary, or empty.
+[[nodiscard]] inline std::string_view npy_field(std::string_view header, std::string_view key) {
+  const std::size_t at = header.find('\'' + std::string(key) + '\'');
+  if (at == std::string_view::npos) return {};
+  const std::size_t colon = header.find(':', at);
+  if (colon == std::string_view::npos) return {};
+  const std::size_t start = header.find_first_not_of(' ', colon + 1);
+  return start == std::string_view::npos ? std::string_view{} : header.substr(start);
+}
+
+[[nodiscard]] inline std::optional<ElementType> npy_type(std::string_view field) {
+  if (field.size() < 5) return std::nullopt;
+  const std::string_view code = field.substr(1, 3);
+  if (code == "<f4") return ElementType::float32;
+  if (code == "<f8") return ElementType::float64;
+  if (code == "|i1") return ElementType::int8;
+  if (code == "|u1") return ElementType::uint8;
+  if (code == "<i4") return ElementType::int32;
+  if (code == "<i8") return ElementType::int64;
+  if (code == "<u8") return ElementType::uint64;
+  if (code == "|b1") return ElementType::boolean;
+  return std::nullopt;
+}
+
+/// "(2, 3)" as a shape of at most 32 axes and 2^40 elements.
+[[nodiscard]] inline std::optional<Shape> npy_shape(std::string_view field) {
+  if (field.empty() || field.front() != '(') return std::nullopt;
+  std::vector<std::int64_t> dims;
+  std::int64_t elements = 1;
+  const char* at = field.data() + 1;
+  const char* const end = field.data() + field.size();
+  while (at != end && *at != ')') {
+    if (*at == ' ' || *at == ',') {
+      ++at;
+      continue;
+    }
+    std::int64_t dim = 0;
+    const auto parsed = std::from_chars(at, end, dim);
+    constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+    if (parsed.ec != std::errc{} || dim < 0 || dims.size() == 32 || (dim > 0 && elements > kMostElements / dim)) {
+      return std::nullopt;
+    }
+    elements *= dim;
+    dims.push_back(dim);
+    at = parsed.ptr;
+  }
+  return at == end ? std::nullopt : std::optional<Shape>(Shape(std::move(dims)));
+}
+
+}  // namespace detail
+
+/// Reads an array that numpy saved (.npy, versions 1 to 3, C order, little-endian).
+/// \throws Error io_read or data_format, naming the file
+[[nodiscard]] inline Tensor read_npy(const std::filesystem::path& path) {
+  static_assert(std::endian::native == std::endian::little);
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) throw Error(ErrorCode::io_read, {.file = path.string()}, "cannot be read");
+  const auto refuse = [&](const std::string& message) -> Error {
+    return {ErrorCode::data_format, {.file = path.string()}, message};
+  };
+  char start[8] = {};
+  file.read(start, sizeof start);
+  if (!file || std::string_view(start, 6) != std::string_view("\x93NUMPY", 6)) throw refuse("is not a .npy file");
+  const std::size_t length_bytes = start[6] == 1 ? 2 : 4;
+  unsigned char length_field[4] = {};
+  file.read(reinterpret_cast<char*>(length_field), static_cast<std::streamsize>(length_bytes));
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < length_bytes; ++i) length |= std::size_t{length_field[i]} << (8 * i);
+  constexpr std::size_t kMaxHeader = 65536;
+  if (!file || length > kMaxHeader) throw refuse("has a broken header");
+  std::string header(length, '\0');
+  file.read(header.data(), static_cast<std::streamsize>(length));
+  const auto type = detail::npy_type(detail::npy_field(header, "descr"));
+  auto shape = detail::npy_shape(detail::npy_field(header, "shape"));
+  if (!file || !shape) throw refuse("has a broken header");
+  if (!type) throw refuse("has an element type that is not supported");
+  if (!detail::npy_field(header, "fortran_order").starts_with("False")) throw refuse("is in Fortran order, expected C order");
+
+  const auto data_start = static_cast<std::uintmax_t>(file.tellg());
+  const std::uintmax_t available = std::filesystem::file_size(path) - data_start;
+  const std::uintmax_t expected = shape->size() * size_of(*type);
+  if (available != expected) {
+    throw refuse("has " + std::to_string(available) + " bytes of data, expected " + std::to_string(expected));
+  }
+  Tensor tensor(*type, std::move(*shape));
+  file.read(reinterpret_cast<char*>(tensor.raw().data()), static_cast<std::streamsize>(tensor.bytes()));
+  if (!file) throw refuse("cannot be read to its end");
+  return tensor;
+}
+
+}  // namespace amct::interop

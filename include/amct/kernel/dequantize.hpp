@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cassert>
+#include <span>
+
+#include <amct/core/affine.hpp>
+#include <amct/core/bits.hpp>
+#include <amct/kernel/reference/dequantize.hpp>
+
+namespace amct {
+
+/// Turns codes back into real values: (code - offset) * scale.
+///
+/// \pre codes and x have the same size and do not overlap
+/// \note O(n), no allocation.
+template <CodeStorage T>
+void dequantize(std::span<const T> codes, std::span<float> x, const Affine& affine) noexcept {
+  assert(x.size() == codes.size());
+  kernel::reference::dequantize(codes, x, affine);
+}
+
+}  // namespace amct

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cassert>
+#include <limits>
+#include <span>
+
+#include <amct/core/affine.hpp>
+#include <amct/core/bits.hpp>
+#include <amct/core/code.hpp>
+#include <amct/kernel/reference/quantize.hpp>
+
+namespace amct {
+
+/// Turns real values into codes of `range` under a named contract.
+///
+/// \param x      values; NaN becomes the code of 0.0 (the offset), infinities saturate
+/// \param codes  as many codes as values; T must hold `range` (int8 up to 8 bits, int16 above)
+/// \pre  is_usable(affine); x and codes do not overlap
+/// \note O(n), no allocation.
+template <CodeContract Contract = ReciprocalRoundAdd, CodeStorage T>
+void quantize(std::span<const float> x, std::span<T> codes, const Affine& affine, CodeRange range) noexcept {
+  assert(x.size() == codes.size());
+  assert(range.min() >= std::numeric_limits<T>::min() && range.max() <= std::numeric_limits<T>::max());
+  kernel::reference::quantize<Contract>(x, codes, affine, range);
+}
+
+}  // namespace amct

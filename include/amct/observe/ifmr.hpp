@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <amct/core/affine.hpp>
+#include <amct/core/bits.hpp>
+#include <amct/core/exact.hpp>
+#include <amct/core/rounding.hpp>
+#include <amct/core/status.hpp>
+#include <amct/kernel/order_statistic.hpp>
+#include <amct/kernel/range.hpp>
+#include <amct/kernel/residual.hpp>
+#include <amct/observe/concept.hpp>
+
+namespace amct {
+
+/// Numbers of IFMR, with AMCT's defaults. Doubles, since AMCT computes ranks and candidate counts in double.
+struct IfmrOptions {
+  Symmetry symmetry = Symmetry::asymmetric;
+  std::size_t batch_num = 1;          ///< batches to collect before the search, at least 1
+  double max_percentile = 0.999999;   ///< (0.5, 1]
+  double min_percentile = 0.999999;   ///< (0.5, 1]
+  double search_start = 0.7;          ///< > 0
+  double search_end = 1.3;            ///< > search_start
+  double search_step = 0.01;          ///< (0, search_end - search_start]
+};
+
+/// What the search found, for reports and tests.
+struct IfmrResult {
+  Affine affine;
+  float percentile_max = 0.0F;
+  float percentile_min = 0.0F;
+  std::size_t best = 0;            ///< index of the chosen candidate
+  std::vector<double> losses;      ///< mean squared error of every candidate
+};
+
+namespace ifmr {
+
+AMCT_EXACT_BEGIN
+
+/// Rank from the end at which a percentile of `count` values lies: count - trunc(p * count), 1 if p is 1 within 2^-23.
+[[nodiscard]] inline std::size_t rank(double percentile, std::size_t count) noexcept {
+  if (1.0 - percentile < 1.192092896e-7) return 1;
+  const auto below = static_cast<std::size_t>(percentile * static_cast<double>(count));
+  return below >= count ? 1 : count - below;
+}
+
+/// Factors tried on the maximum: start + i*step, computed in double and stored as float32. The count is
+/// ceil((end-start)/step) in double, so 0.7..1.3 step 0.01 gives 61 and 0.5..1.0 step 0.05 gives 10.
+[[nodiscard]] inline std::vector<float> ratios(const IfmrOptions& options) {
+  const double width = options.search_end - options.search_start;
+  std::vector<float> values(static_cast<std::size_t>(std::ceil(width / options.search_step)));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(options.search_start + static_cast<double>(i) * options.search_step);
+  }
+  return values;
+}
+
+/// The clip ranges and scales to try. `max >= 0 >= min` are the percentiles; only the maximum is searched.
+[[nodiscard]] inline std::vector<ScaleCandidate> candidates(float min, float max, CodeRange range,
+                                                            const IfmrOptions& options) {
+  const bool symmetric = options.symmetry == Symmetry::symmetric;
+  const bool negative_dominates = max < -min;
+  const float top = symmetric ? std::max(max, -min) : max;
+  const float steps = symmetric ? static_cast<float>(negative_dominates ? -range.min() : range.max())
+                                : static_cast<float>(range.steps());
+  std::vector<ScaleCandidate> result;
+  for (const float ratio : ratios(options)) {
+    const float high = ratio * top;
+    const float low = symmetric ? -high : min;
+    const float scale = (symmetric ? high : high - low) / steps;
+    result.push_back({low, high, scale < kScaleEpsilon ? 1.0F : scale});
+  }
+  return result;
+}
+
+/// Offset that goes with the chosen scale: -round(min/scale) - 2^(n-1); not clamped, as in AMCT.
+[[nodiscard]] inline std::int32_t offset(float min, float scale, CodeRange range) noexcept {
+  return static_cast<std::int32_t>(-round_half_even(min / scale)) + range.min();
+}
+
+AMCT_EXACT_END
+
+}  // namespace ifmr
+
+/// IFMR, input feature map reconstruction: AMCT's default observer of activations.
+///
+/// Takes the percentile range of all data, then tries factors on its maximum and keeps the scale with the smallest
+/// mean squared error; of equal losses the first. Constant-zero data give scale 1. Source: spec of AMCT's `ifmr`.
+/// Keeps all batches in memory until reset: 4 bytes an element. compute() is O(n * candidates).
+class Ifmr {
+ public:
+  using Options = IfmrOptions;
+
+  explicit Ifmr(Options options = {}) : options_(options) {}
+
+  Status observe(std::span<const float> batch) {
+    if (ready()) return {StatusCode::already_ready};
+    if (batch.empty()) return {StatusCode::empty};
+    if (const Status status = check_finite(batch); !status) return status;
+    values_.insert(values_.end(), batch.begin(), batch.end());
+    ++batches_;
+    return {};
+  }
+  [[nodiscard]] bool ready() const noexcept { return batches_ >= options_.batch_num; }
+  [[nodiscard]] Affine compute(CodeRange range) const { return search(range).affine; }
+  void reset() noexcept {
+    values_ = {};
+    batches_ = 0;
+  }
+
+  /// compute() with the details of the search.
+  [[nodiscard]] IfmrResult search(CodeRange range) const {
+    IfmrResult result;
+    std::vector<float> scratch = values_;
+    const std::size_t count = scratch.size();
+    result.percentile_max = std::max(kth_largest(scratch, ifmr::rank(options_.max_percentile, count)), 0.0F);
+    result.percentile_min = std::min(kth_smallest(scratch, ifmr::rank(options_.min_percentile, count)), 0.0F);
+
+    const auto candidates = ifmr::candidates(result.percentile_min, result.percentile_max, range, options_);
+    result.losses.assign(candidates.size(), 0.0);
+    add_squared_residuals(values_, candidates, result.losses);
+    for (double& loss : result.losses) loss /= static_cast<double>(count);
+    result.best = static_cast<std::size_t>(std::min_element(result.losses.begin(), result.losses.end()) -
+                                           result.losses.begin());
+    result.affine.scale = candidates[result.best].scale;
+    if (options_.symmetry == Symmetry::asymmetric && is_usable(result.affine)) {
+      result.affine.offset = ifmr::offset(result.percentile_min, result.affine.scale, range);
+    }
+    return result;
+  }
+
+ private:
+  Options options_;
+  std::vector<float> values_;
+  std::size_t batches_ = 0;
+};
+
+static_assert(Observer<Ifmr>);
+
+}  // namespace amct

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include <amct/core/affine.hpp>
+#include <amct/core/bits.hpp>
+#include <amct/core/status.hpp>
+#include <amct/kernel/range.hpp>
+#include <amct/observe/concept.hpp>
+
+namespace amct {
+
+/// Numbers of the min-max observer.
+struct MinMaxOptions {
+  Symmetry symmetry = Symmetry::asymmetric;
+};
+
+/// Covers exactly the values seen. Needs two floats of memory whatever the amount of data; the result does not depend
+/// on how the data were split into batches.
+class MinMax {
+ public:
+  using Options = MinMaxOptions;
+
+  explicit MinMax(Options options = {}) noexcept : options_(options) {}
+
+  Status observe(std::span<const float> batch) noexcept {
+    if (batch.empty()) return {StatusCode::empty};
+    if (const Status status = check_finite(batch); !status) return status;
+    seen_.extend(batch);
+    return {};
+  }
+  [[nodiscard]] bool ready() const noexcept { return !seen_.empty(); }
+  [[nodiscard]] Affine compute(CodeRange range) const noexcept {
+    return affine_from_range(seen_.min, seen_.max, range, options_.symmetry);
+  }
+  void reset() noexcept { seen_ = {}; }
+
+ private:
+  Options options_;
+  ValueRange seen_;
+};
+
+static_assert(Observer<MinMax>);
+
+}  // namespace amct

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <amct/core/atomic_file.hpp>
+#include <amct/flow/deploy.hpp>
+#include <amct/flow/prepare.hpp>
+#include <amct/onnx/export.hpp>
+#include <amct/protobuf/record_pytorch.hpp>
+#include <amct/record/record.hpp>
+
+namespace amct::onnx {
+
+/// The files of one quantized network. `save_path` is a folder with the beginning of the file names, as AMCT has it:
+/// "out/m" gives out/m_deploy_model.onnx, "out/" gives out/deploy_model.onnx.
+struct OutputFiles {
+  std::filesystem::path deploy_model, fake_quant_model, record;
+
+  explicit OutputFiles(const std::string& save_path) {
+    const bool no_prefix = save_path.empty() || save_path.back() == '/';
+    const std::string start = no_prefix ? save_path : save_path + '_';
+    deploy_model = start + "deploy_model.onnx";
+    fake_quant_model = start + "fake_quant_model.onnx";
+    record = start + "quant_param_record.txt";
+  }
+  [[nodiscard]] std::vector<std::filesystem::path> all() const { return {deploy_model, fake_quant_model, record}; }
+};
+
+/// Writes deploy model, fake-quant model and record of a calibrated network: all of them, or none.
+/// \throws Error numeric if a bias does not fit int32, io_write
+inline void save_model(const OutputFiles& files, const flow::Prepared& prepared, const Record& record) {
+  const graph::Graph deployed = flow::deploy(prepared.graph, record);
+  const graph::Graph fake = flow::fake_quant(deployed);
+  AtomicFile deploy_file(files.deploy_model);
+  AtomicFile fake_file(files.fake_quant_model);
+  AtomicFile record_file(files.record);
+  write_model(deployed, deploy_file);
+  write_model(fake, fake_file);
+  record_file.stream() << protobuf::record_text(record);
+  deploy_file.commit();
+  fake_file.commit();
+  record_file.commit();
+}
+
+}  // namespace amct::onnx

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cassert>
+#include <span>
+#include <vector>
+
+#include <amct/core/affine.hpp>
+#include <amct/core/bits.hpp>
+#include <amct/core/code.hpp>
+#include <amct/core/granularity.hpp>
+#include <amct/core/status.hpp>
+#include <amct/kernel/fake_quantize.hpp>
+#include <amct/kernel/quantize.hpp>
+#include <amct/kernel/range.hpp>
+
+namespace amct {
+
+/// Numbers of ARQ.
+struct ArqOptions {
+  Symmetry symmetry = Symmetry::symmetric;  ///< AMCT's weights are always symmetric
+};
+
+/// ARQ, adaptive range quantization: the range of each channel of a weight decides its scale (core/affine.hpp).
+///
+/// A channel of zeros gets scale 1 and codes 0. Codes are saturate(round(w/scale + offset)).
+/// Source: spec of AMCT's `arq_quantize`.
+template <BitWidth B = Int8>
+class Arq {
+ public:
+  using Bits = B;
+  using Options = ArqOptions;
+
+  explicit Arq(Options options = {}) noexcept : options_(options) {}
+
+  /// Computes one Affine a channel of `weight`, whose elements lie as `layout` says. Refuses NaN and Inf, empty data
+  /// and a channel whose range overflows float32 (unusable_scale, index = channel). O(n).
+  Status calibrate(std::span<const float> weight, const ChannelLayout& layout) {
+    if (weight.empty()) return {StatusCode::empty};
+    if (weight.size() != layout.size()) return {StatusCode::size_mismatch, weight.size()};
+    if (const Status status = check_finite(weight); !status) return status;
+    layout_ = layout;
+    std::vector<ValueRange> ranges(layout.channels());
+    for_each_run(layout, [&](std::size_t channel, std::size_t first, std::size_t count) {
+      ranges[channel].extend(weight.subspan(first, count));
+    });
+    channels_.clear();
+    for (const ValueRange& range : ranges) {
+      channels_.push_back(affine_from_range(range.min, range.max, B::range, options_.symmetry));
+      if (!is_usable(channels_.back())) return {StatusCode::unusable_scale, channels_.size() - 1};
+    }
+    return {};
+  }
+
+  /// One Affine a channel, or a single one.
+  [[nodiscard]] const std::vector<Affine>& channels() const noexcept { return channels_; }
+
+  /// Weights as integer execution sees them; `result` may be `weight`. \pre calibrated with the same size
+  void fake_quantize(std::span<const float> weight, std::span<float> result) const noexcept {
+    assert(weight.size() == layout_.size() && result.size() == weight.size());
+    for_each_run(layout_, [&](std::size_t channel, std::size_t first, std::size_t count) {
+      amct::fake_quantize<DivideAddRound>(weight.subspan(first, count), result.subspan(first, count),
+                                          channels_[channel], B::range);
+    });
+  }
+
+  /// Integer weights. \pre calibrated with the same size
+  void quantize(std::span<const float> weight, std::span<typename B::storage> codes) const noexcept {
+    assert(weight.size() == layout_.size() && codes.size() == weight.size());
+    for_each_run(layout_, [&](std::size_t channel, std::size_t first, std::size_t count) {
+      amct::quantize<DivideAddRound>(weight.subspan(first, count), codes.subspan(first, count), channels_[channel],
+                                     B::range);
+    });
+  }
+
+ private:
+  Options options_;
+  ChannelLayout layout_;
+  std::vector<Affine> channels_;
+};
+
+}  // namespace amct
