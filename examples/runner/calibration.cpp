@@ -99,16 +99,6 @@ void print_summary(const amct::flow::Prepared& prepared, const amct::Record& rec
   std::cout.flush();
 }
 
-void warn_of_dead_channels(const amct::Record& record) {
-  for (const auto& layer : record) {
-    if (!layer.wts_type) continue;
-    for (std::size_t c = 0; c < layer.scale_w.size(); ++c) {
-      if (layer.scale_w[c] != 1.0F) continue;
-      spdlog::warn("layer \"{}\" channel {}: the weights are zero or too small for a scale, scale_w is 1", layer.name, c);
-    }
-  }
-}
-
 void run(const Arguments& arguments) {
   PhaseClock clock;
   clock.start("read");
@@ -135,7 +125,6 @@ void run(const Arguments& arguments) {
   spdlog::info("{} layers to quantize, {} BatchNormalization layers folded", prepared.plan.layers.size(), prepared.fused.size());
   clock.start("calibrate");
   const amct::Record record = amct::flow::calibrate(prepared, data, terminal_progress());
-  warn_of_dead_channels(record);
   clock.start("write");
   amct::onnx::save_model(files, prepared, record);
   clock.stop();

@@ -45,7 +45,7 @@ class ProgressLine {
     if (phase != phase_) {
       phase_ = phase;
       started_ = now;
-      shown_ = {};
+      shown_ = now;
     }
     const bool last = done == total;
     const bool terminal = ::isatty(STDERR_FILENO) != 0;

@@ -80,7 +80,7 @@ std::size_t evaluate(const std::string& model, const Tensor& data, std::span<con
     } catch (const Error& error) {
       throw error.in_file(model);
     }
-    sink.step("evaluate", first + count, labels.size());
+    sink.step(std::filesystem::path(model).filename().string(), first + count, labels.size());
   }
   return correct;
 }

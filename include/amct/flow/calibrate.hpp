@@ -115,7 +115,8 @@ class CalibrationHook {
 
 /// ARQ on every weight of the plan. Fills in the weight side of the record and fake-quantizes the weights of
 /// `calibration`, as AMCT does, except those of transposed convolutions, which AMCT calibrates in float.
-[[nodiscard]] inline Record quantize_weights(const Prepared& prepared, graph::Graph& calibration) {
+[[nodiscard]] inline Record quantize_weights(const Prepared& prepared, graph::Graph& calibration,
+                                             const ProgressSink& sink) {
   Record record;
   for (const auto& layer : prepared.plan.layers) {
     if (!layer.enabled) continue;
@@ -133,6 +134,10 @@ class CalibrationHook {
                                                     : ChannelLayout::per_tensor(weight.size());
     Arq<Int8> arq;
     check(arq.calibrate(weight.data<float>(), layout), {.layer = layer.name, .tensor = prepared.graph.value(id).name});
+    for (const auto channel : arq.degenerate_channels()) {
+      sink.message(LogLevel::warning, "layer \"" + layer.name + "\" channel " + std::to_string(channel) +
+                                          ": degenerate range, the weights are zero or too small; scale_w is 1");
+    }
     for (const auto& channel : arq.channels()) {
       entry.scale_w.push_back(channel.scale);
       entry.offset_w.push_back(channel.offset);
@@ -161,7 +166,7 @@ template <BatchSource S>
   require_batches(batches.size(), count, "");
 
   graph::Graph calibration = prepared.graph;
-  Record record = detail::quantize_weights(prepared, calibration);
+  Record record = detail::quantize_weights(prepared, calibration, sink);
   detail::CalibrationHook hook(calibration, prepared.plan);
   const exec::Interpreter interpreter(calibration);
   for (std::size_t b = 0; b < count; ++b) {
@@ -171,10 +176,14 @@ template <BatchSource S>
   }
   for (std::size_t l = 0; l < record.size(); ++l) {
     auto& layer = record[l];
-    const Affine affine = hook.observer(layer.name).compute(Int8::range);
-    if (!is_usable(affine)) check(Status{StatusCode::unusable_scale}, {.layer = layer.name, .field = "scale_d"});
-    layer.scale_d = affine.scale;
-    layer.offset_d = affine.offset;
+    const IfmrResult found = hook.observer(layer.name).search(Int8::range);
+    if (!is_usable(found.affine)) check(Status{StatusCode::unusable_scale}, {.layer = layer.name, .field = "scale_d"});
+    if (found.affine.scale == 1.0F && found.percentile_max < 1.0F && found.percentile_min > -1.0F) {
+      sink.message(LogLevel::warning,
+                   "layer \"" + layer.name + "\": degenerate range, its input is zero or too small; scale_d is 1");
+    }
+    layer.scale_d = found.affine.scale;
+    layer.offset_d = found.affine.offset;
     layer.act_type = "INT8";
     sink.step("search", l + 1, record.size());
   }

@@ -9,6 +9,7 @@
 #include <amct/config/plan.hpp>
 #include <amct/config/resolve.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/passes/fold_weight_transpose.hpp>
 #include <amct/graph/passes/fuse_batch_norm.hpp>
 #include <amct/graph/passes/normalize_gemm.hpp>
 #include <amct/graph/quantizable.hpp>
@@ -30,6 +31,7 @@ struct Prepared {
   std::vector<std::string> node_names;
   for (const auto& node : graph.nodes) node_names.push_back(node.name);
   if (config.do_fusion) result.fused = graph::fuse_batch_norm(graph, config.skip_fusion_layers);
+  graph::fold_weight_transpose(graph);
   graph::normalize_gemm(graph);
 
   auto found = graph::find_quantizable(graph);

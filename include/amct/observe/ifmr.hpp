@@ -50,13 +50,22 @@ AMCT_EXACT_BEGIN
   return below >= count ? 1 : count - below;
 }
 
-/// Factors tried on the maximum: start + i*step, computed in double and stored as float32. The count is
-/// ceil((end-start)/step) in double, so 0.7..1.3 step 0.01 gives 61 and 0.5..1.0 step 0.05 gives 10.
+/// Factors tried on the maximum: start + i*step as float32, ceil((end-start)/step) of them in double; so 0.7..1.3 step
+/// 0.01 gives 61 and 0.5..1.0 step 0.05 gives 10.
+///
+/// The last bit follows the vector loop of torch.arange, which AMCT's numbers come from: whole blocks of 16 are made as
+/// two groups of 8 that start at a value already rounded to float32; the rest is rounded once.
 [[nodiscard]] inline std::vector<float> ratios(const IfmrOptions& options) {
+  constexpr std::size_t kBlock = 16;
+  constexpr std::size_t kGroup = 8;
   const double width = options.search_end - options.search_start;
+  const auto exact = [&](std::size_t i) { return options.search_start + options.search_step * static_cast<double>(i); };
   std::vector<float> values(static_cast<std::size_t>(std::ceil(width / options.search_step)));
+  const std::size_t in_blocks = values.size() / kBlock * kBlock;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(options.search_start + static_cast<double>(i) * options.search_step);
+    const std::size_t lane = i % kGroup;
+    const auto base = static_cast<double>(static_cast<float>(exact(i - lane)));
+    values[i] = static_cast<float>(i < in_blocks ? base + static_cast<double>(lane) * options.search_step : exact(i));
   }
   return values;
 }

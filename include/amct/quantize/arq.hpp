@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cassert>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -45,15 +46,21 @@ class Arq {
       ranges[channel].extend(weight.subspan(first, count));
     });
     channels_.clear();
+    degenerate_.clear();
     for (const ValueRange& range : ranges) {
       channels_.push_back(affine_from_range(range.min, range.max, B::range, options_.symmetry));
       if (!is_usable(channels_.back())) return {StatusCode::unusable_scale, channels_.size() - 1};
+      const bool replaced = channels_.back().scale == 1.0F && range.max < 1.0F && range.min > -1.0F;
+      if (replaced) degenerate_.push_back(channels_.size() - 1);
     }
     return {};
   }
 
   /// One Affine a channel, or a single one.
   [[nodiscard]] const std::vector<Affine>& channels() const noexcept { return channels_; }
+
+  /// Channels whose weights are zero or too small for a scale of their own: theirs was replaced by 1, all codes are 0.
+  [[nodiscard]] const std::vector<std::size_t>& degenerate_channels() const noexcept { return degenerate_; }
 
   /// Weights as integer execution sees them; `result` may be `weight`. \pre calibrated with the same size
   void fake_quantize(std::span<const float> weight, std::span<float> result) const noexcept {
@@ -77,6 +84,7 @@ class Arq {
   Options options_;
   ChannelLayout layout_;
   std::vector<Affine> channels_;
+  std::vector<std::size_t> degenerate_;
 };
 
 }  // namespace amct

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The main job on the example network, from nothing: installs missing Debian packages, builds the runner, quantizes
+# examples/data/digits.onnx and compares both networks on 2,000 images.
+#
+#   bash examples/quickstart.sh [output folder, default build/quickstart]
+set -euo pipefail
+export LC_NUMERIC=C
+cd "$(dirname "$0")/.."
+out=${1:-build/quickstart}
+amct=build/release/examples/amct
+data=examples/data
+
+phases=()
+phase() {  # phase NAME COMMAND...: runs the command and remembers its time
+  local name=$1 start=$EPOCHREALTIME end
+  shift
+  "$@"
+  end=$EPOCHREALTIME
+  phases+=("$(printf '  %-28s %7.1f' "$name" "$(((${end/./} - ${start/./}) / 100000))e-1")")
+}
+
+source examples/install_packages.sh
+build() {
+  cmake --preset release > /dev/null
+  cmake --build --preset release --target amct_runner
+}
+
+phase "install packages" install_packages build-essential cmake ninja-build libeigen3-dev libprotobuf-dev \
+  protobuf-compiler libonnx-dev libcli11-dev libspdlog-dev libfmt-dev
+phase "build the runner" build
+mkdir -p "$out"
+phase "quantize" "$amct" calibration --model "$data/digits.onnx" --save_path "$out/digits" \
+  --input_shape "input:16,1,28,28" --data_types float32 --data_dir "$data/calibration"
+evaluate() {
+  "$amct" evaluate --model "$data/digits.onnx" --model "$out/digits_fake_quant_model.onnx" \
+    --data "$data/eval_images.npy" --labels "$data/eval_labels.npy" > "$out/accuracy.txt"
+}
+phase "evaluate both on 2,000 images" evaluate
+
+echo
+echo "Result: float network and INT8 fake-quant network"
+cat "$out/accuracy.txt"
+echo
+echo "  phase                        seconds"
+echo "  ---------------------------- -------"
+printf '%s\n' "${phases[@]}"
+echo
+echo "Files written:"
+printf '  %s\n' "$out"/digits_*

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <amct/core/tensor.hpp>
+#include <amct/graph/edit.hpp>
+#include <amct/graph/ir.hpp>
+#include <amct/graph/names.hpp>
+#include <amct/graph/op_table.hpp>
+#include <amct/graph/uses.hpp>
+
+namespace amct::graph {
+
+/// A MatMul whose weight is the Transpose of a float32 matrix initializer gets the transposed matrix as its own
+/// initializer `<layer>.weight_transposed`: exporters write a Linear layer of more than two axes so.
+inline void fold_weight_transpose(Graph& graph) {
+  const Uses uses(graph);
+  UniqueNames names(graph);
+  for (auto& node : graph.nodes) {
+    const Node* transpose = uses.producer(node.input(kWeightInput));
+    if (node.op_type != "MatMul" || transpose == nullptr || transpose->op_type != "Transpose") continue;
+    const auto& weight = graph.value(transpose->input(0)).initializer;
+    if (!weight || weight->type() != ElementType::float32 || weight->shape().rank() != 2) continue;
+    using Axes = std::vector<std::int64_t>;
+    if (transpose->attribute_or<Axes>("perm", {1, 0}) != Axes{1, 0}) continue;
+
+    const auto rows = static_cast<std::size_t>(weight->shape()[0]);
+    const auto columns = static_cast<std::size_t>(weight->shape()[1]);
+    Tensor result(ElementType::float32, Shape{weight->shape()[1], weight->shape()[0]});
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t c = 0; c < columns; ++c) {
+        result.data<float>()[c * rows + r] = weight->data<float>()[r * columns + c];
+      }
+    }
+    node.inputs[kWeightInput] = add_initializer(graph, names.value(node.name + ".weight_transposed"), std::move(result));
+  }
+  remove_unused(graph);
+}
+
+}  // namespace amct::graph

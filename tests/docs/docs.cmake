@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every C++ block in the README and in docs/ is a whole program: it is compiled and run. The quickstart is run as the
+# README prints it.
+file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/*.md")
+foreach(page IN LISTS pages)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${page}")
+  get_filename_component(stem "${page}" NAME_WE)
+  file(READ "${page}" text)
+  string(REPLACE ";" "\\;" text "${text}")
+  set(index 0)
+  while(text MATCHES "```cpp\n")
+    string(FIND "${text}" "```cpp\n" start)
+    math(EXPR start "${start} + 7")
+    string(SUBSTRING "${text}" ${start} -1 text)
+    string(FIND "${text}" "```" end)
+    string(SUBSTRING "${text}" 0 ${end} program)
+    string(SUBSTRING "${text}" ${end} -1 text)
+    string(REPLACE "\\;" ";" program "${program}")
+    math(EXPR index "${index} + 1")
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/docs/${stem}_${index}.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "${program}" @ONLY)
+    add_executable(docs_${stem}_${index} "${source}")
+    target_link_libraries(docs_${stem}_${index} PRIVATE amct::amct amct_warnings)
+    add_test(NAME docs_${stem}_${index} COMMAND docs_${stem}_${index})
+    set_tests_properties(docs_${stem}_${index} PROPERTIES LABELS compile)
+  endwhile()
+endforeach()
+
+if(AMCT_BUILD_EXAMPLES AND NOT CMAKE_CXX_FLAGS MATCHES "sanitize")
+  add_test(NAME quickstart COMMAND bash "${PROJECT_SOURCE_DIR}/examples/quickstart.sh")
+  set_tests_properties(quickstart PROPERTIES LABELS e2e TIMEOUT 600 RUN_SERIAL ON
+    PASS_REGULAR_EXPRESSION "digits_quant_param_record.txt")
+endif()

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <amct/core/error.hpp>
+#include <amct/exec/interpreter.hpp>
+#include <amct/flow/calibrate.hpp>
+#include <amct/flow/prepare.hpp>
+#include <amct/interop/npy.hpp>
+#include <amct/onnx/import.hpp>
+#include <amct/onnx/session.hpp>
+#include <amct/protobuf/calibration_cfg.hpp>
+
+#include "golden_cases/isomorphism.hpp"
+#include "golden_cases/json_data.hpp"
+#include "golden_cases/report.hpp"
+#include "support/temp_dir.hpp"
+
+namespace golden {
+
+namespace {
+
+amct::EasyConfig config_of(const std::filesystem::path& run, const Json& notes) {
+  if (std::filesystem::exists(run / "easy.cfg")) return amct::protobuf::read_calibration_cfg(run / "easy.cfg");
+  amct::EasyConfig config;
+  config.batch_num = notes.at("batch_num").get<std::uint32_t>();
+  return config;
+}
+
+amct::flow::MemoryBatches batches_of(const std::filesystem::path& run) {
+  std::vector<std::vector<amct::Tensor>> batches;
+  for (std::size_t i = 0; std::filesystem::exists(run / ("calib_" + std::to_string(i) + ".npy")); ++i) {
+    batches.emplace_back().push_back(amct::interop::read_npy(run / ("calib_" + std::to_string(i) + ".npy")));
+  }
+  return amct::flow::MemoryBatches(std::move(batches));
+}
+
+/// The layers that AMCT's own config.json quantizes.
+std::set<std::string> enabled_layers(const std::filesystem::path& run) {
+  std::set<std::string> layers;
+  const Json config = read_json(run / "config.json");
+  for (const auto& [key, value] : config.items()) {
+    if (value.is_object() && value.value("quant_enable", false)) layers.insert(key);
+  }
+  return layers;
+}
+
+std::vector<std::string> compare_records(const amct::Record& ours, const amct::Record& theirs) {
+  if (ours.size() != theirs.size()) return {"number of record entries " + std::to_string(ours.size())};
+  std::vector<std::string> findings;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const auto& a = ours[i];
+    const auto& b = theirs[i];
+    const auto require = [&](bool holds, const char* what) {
+      if (!holds) findings.push_back(std::string(what) + " of " + b.name);
+    };
+    require(a.name == b.name, "name");
+    require(a.scale_w == b.scale_w, "scale_w");
+    require(a.offset_w == b.offset_w, "offset_w");
+    require(a.offset_d == b.offset_d, "offset_d");
+    require(a.scale_d && b.scale_d && ulps(*a.scale_d, *b.scale_d) <= 4, "scale_d");
+    require(a.act_type == b.act_type && a.wts_type == b.wts_type, "act_type or wts_type");
+  }
+  return findings;
+}
+
+/// Our execution of our fake-quant model against ONNX Runtime's of AMCT's: 1e-5 of the output's scale, unless a value
+/// lies on a rounding tie and moves by one step of its layer, for which golden's README grants 5e-3.
+std::vector<std::string> compare_output(const std::filesystem::path& model, const std::filesystem::path& run) {
+  const amct::graph::Graph graph = amct::onnx::import_model(model);
+  const auto outputs = amct::exec::Interpreter(graph).run({amct::interop::read_npy(run / "test_input.npy")});
+  const amct::Tensor expected = amct::interop::read_npy(run / "fake_quant_output.npy");
+  if (outputs[0].shape() != expected.shape()) return {"output shape " + to_string(outputs[0].shape())};
+  float largest = 0.0F;
+  float difference = 0.0F;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::fabs(expected.data<float>()[i]));
+    difference = std::max(difference, std::fabs(outputs[0].data<float>()[i] - expected.data<float>()[i]));
+  }
+  if (difference > 5e-3F * largest) return {"output differs by " + std::to_string(difference) + " of " + std::to_string(largest)};
+  return {};
+}
+
+std::vector<std::string> compare_ptq(const std::filesystem::path& run, const Json& notes) {
+  const amct::EasyConfig config = config_of(run, notes);
+  auto batches = batches_of(run);
+  const auto prepared = amct::flow::prepare(amct::onnx::import_model(run / "float.onnx"), config);
+  std::set<std::string> layers;
+  for (const auto& layer : prepared.plan.layers) {
+    if (layer.enabled) layers.insert(layer.name);
+  }
+  if (layers != enabled_layers(run)) return {"the quantized layers differ"};
+  const amct::Record record = amct::flow::calibrate(prepared, batches);
+  std::vector<std::string> findings = compare_records(record, amct::protobuf::read_record(run / "record.txt"));
+
+  const support::TempDir folder;
+  const amct::onnx::OutputFiles files((folder / "res").string());
+  amct::onnx::save_model(files, prepared, record);
+  const auto add = [&](const char* what, const std::vector<std::string>& more) {
+    for (const auto& finding : more) findings.push_back(std::string(what) + finding);
+  };
+  add("deploy: ", compare_models(files.deploy_model, run / "res_deploy_model.onnx", layers));
+  add("fake-quant: ", compare_models(files.fake_quant_model, run / "res_fake_quant_model.onnx", layers));
+  add("", compare_output(files.fake_quant_model, run));
+  return findings;
+}
+
+}  // namespace
+
+void run_e2e(const std::filesystem::path& run, Report& report) {
+  const std::string name = "e2e/" + run.filename().string();
+  const std::string kind = run.filename().string().substr(0, run.filename().string().find('_'));
+  if (kind != "ptq") return report.skip(name, "runs of kind " + kind + " are not delivered yet");
+  const Json notes = read_json(run / "notes.json");
+  const bool must_be_refused = notes.contains("failed");
+  try {
+    const auto findings = compare_ptq(run, notes);
+    if (must_be_refused) return report.fail(name, "was accepted; AMCT refuses it");
+    report.judge(name, findings);
+  } catch (const amct::Error& error) {
+    const bool not_delivered = error.code() == amct::ErrorCode::config_unsupported;
+    if (not_delivered) return report.skip(name, error.what());
+    if (!must_be_refused) throw;
+    report.pass();
+  }
+}
+
+}  // namespace golden

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# Numbers of the real AMCT: every case of every file found in the folder AMCT_GOLDEN_DIR (default: tests/golden).
+add_executable(golden_test
+  golden_cases/main.cpp golden_cases/arq.cpp golden_cases/ifmr.cpp golden_cases/e2e.cpp golden_cases/isomorphism.cpp)
+target_include_directories(golden_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+target_compile_definitions(golden_test PRIVATE AMCT_DEFAULT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden")
+target_link_libraries(golden_test PRIVATE amct::onnx nlohmann_json::nlohmann_json amct_warnings)
+add_test(NAME golden COMMAND golden_test)
+set_tests_properties(golden PROPERTIES LABELS golden TIMEOUT 240)
+
+# A folder without cases must fail, or a wrong path would look like success.
+add_test(NAME golden_without_cases COMMAND golden_test)
+set_tests_properties(golden_without_cases PROPERTIES LABELS golden WILL_FAIL ON
+  ENVIRONMENT "AMCT_GOLDEN_DIR=${CMAKE_CURRENT_SOURCE_DIR}/support")

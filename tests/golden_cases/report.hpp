@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace golden {
+
+/// Counts of cases, with a line for every one that did not pass.
+class Report {
+ public:
+  void pass() { ++passed_; }
+  void fail(const std::string& where, const std::string& why) {
+    ++failed_;
+    std::cout << "FAILED  " << where << ": " << why << '\n';
+  }
+  void skip(const std::string& where, const std::string& why) {
+    ++skipped_;
+    std::cout << "skipped " << where << ": " << why << '\n';
+  }
+  /// One case: no findings is a pass.
+  void judge(const std::string& where, const std::vector<std::string>& findings) {
+    if (findings.empty()) return pass();
+    std::string text;
+    for (const auto& finding : findings) text += (text.empty() ? "" : "; ") + finding;
+    fail(where, text);
+  }
+
+  [[nodiscard]] int passed() const noexcept { return passed_; }
+  [[nodiscard]] int failed() const noexcept { return failed_; }
+  [[nodiscard]] int skipped() const noexcept { return skipped_; }
+
+ private:
+  int passed_ = 0;
+  int failed_ = 0;
+  int skipped_ = 0;
+};
+
+// One function a kind of golden data; each runs all cases it finds.
+void run_ifmr(const std::filesystem::path& file, Report& report);
+void run_arq(const std::filesystem::path& file, Report& report);
+void run_e2e(const std::filesystem::path& folder, Report& report);
+
+}  // namespace golden

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <amct/graph/edit.hpp>
+
+#include <doctest/doctest.h>
+
+#include "support/graph_builder.hpp"
+
+using namespace amct;
+using namespace amct::graph;
+
+TEST_CASE("An added initializer has name, type, shape and data") {
+  Graph graph;
+  const std::vector<std::int64_t> numbers{7, 8};
+  const ValueId id = add_initializer(graph, "n", support::int64s(numbers));
+  CHECK(id == 0);
+  CHECK(graph.value(id).name == "n");
+  CHECK(graph.value(id).type == ElementType::int64);
+  CHECK(*graph.value(id).shape == std::vector<Dim>{{2, {}}});
+  CHECK(support::values<std::int64_t>(*graph.value(id).initializer) == numbers);
+}
+
+TEST_CASE("A replaced initializer keeps its name and takes type and shape of the new data") {
+  Graph graph;
+  const ValueId id = add_initializer(graph, "w", support::floats({1, 2}, {1, 2}));
+  replace_initializer(graph, id, Tensor(ElementType::int8, Shape{3}));
+  CHECK(graph.value(id).name == "w");
+  CHECK(graph.value(id).type == ElementType::int8);
+  CHECK(*graph.value(id).shape == std::vector<Dim>{{3, {}}});
+  CHECK(graph.value(id).initializer->size() == 3);
+}
+
+TEST_CASE("All uses of a value are replaced, outputs are not") {
+  std::vector<Node> nodes{{.inputs = {1, 2, 1}, .outputs = {3}}, {.inputs = {3, 2}, .outputs = {1}}};
+  replace_uses(nodes, 1, 9);
+  CHECK(nodes[0].inputs == std::vector<ValueId>{9, 2, 9});
+  CHECK(nodes[1].inputs == std::vector<ValueId>{3, 2});
+  CHECK(nodes[1].outputs == std::vector<ValueId>{1});
+}
+
+TEST_CASE("Nodes and initializers that no output needs are removed, in chains too") {
+  Graph graph = support::GraphBuilder()
+                    .input("x")
+                    .initializer("w", support::floats({1}, {1}))
+                    .initializer("unused", support::floats({1}, {2}))
+                    .node("Add", "dead1", {"x", "unused"}, "d1")
+                    .node("Add", "live", {"x", "w"}, "y")
+                    .node("Relu", "dead2", {"d1"}, "d2")
+                    .node("Split", "half", {"y"}, std::vector<std::string>{"h0", "h1"})
+                    .output("h1")
+                    .build();
+  remove_unused(graph);
+  CHECK(support::node_names(graph) == std::vector<std::string>{"live", "half"});
+  CHECK(support::find_initializer(graph, "w") != nullptr);
+  CHECK(support::find_initializer(graph, "unused") == nullptr);
+}
+
+TEST_CASE("An initializer that is a graph output stays") {
+  Graph graph = support::GraphBuilder().initializer("w", support::floats({1}, {1})).output("w").build();
+  remove_unused(graph);
+  CHECK(support::find_initializer(graph, "w") != nullptr);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <amct/graph/passes/quantize_bias.hpp>
+
+#include <doctest/doctest.h>
+
+#include "support/graph_builder.hpp"
+
+using namespace amct;
+using namespace amct::graph;
+using support::error_of;
+using support::find_initializer;
+using support::floats;
+using support::GraphBuilder;
+using support::values;
+
+namespace {
+
+GraphBuilder conv(const std::vector<float>& bias) {
+  return GraphBuilder()
+      .input("x", {1, 1, 1, 1})
+      .initializer("w", floats({2, 1, 1, 1}, {1, 2}))
+      .initializer("b", floats({2}, bias))
+      .node("Conv", "conv", {"x", "w", "b"}, "y")
+      .output("y");
+}
+LayerRecord entry(float scale_d, std::vector<float> scale_w) {
+  return {.name = "conv", .scale_d = scale_d, .offset_d = 0, .scale_w = std::move(scale_w)};
+}
+
+}  // namespace
+
+TEST_CASE("A bias becomes int32 at the scale of the accumulator, halves to even") {
+  Graph graph = conv({0.625F, -0.375F}).build();
+  quantize_bias(graph, {entry(0.5F, {0.5F})});  // 2.5 and -1.5
+  CHECK(find_initializer(graph, "b")->type() == ElementType::int32);
+  CHECK(values<std::int32_t>(*find_initializer(graph, "b")) == std::vector<std::int32_t>{2, -2});
+  CHECK(graph.value(support::find_value(graph, "b")).type == ElementType::int32);
+}
+
+TEST_CASE("Each channel has its own scale") {
+  Graph graph = conv({3, 3}).build();
+  quantize_bias(graph, {entry(0.5F, {0.5F, 2.0F})});
+  CHECK(values<std::int32_t>(*find_initializer(graph, "b")) == std::vector<std::int32_t>{12, 3});
+}
+
+TEST_CASE("A bias that does not fit int32 is refused with the name of its layer") {
+  Graph graph = conv({1, 5.0F}).build();
+  const auto error = error_of([&] { quantize_bias(graph, {entry(0.5F, {1.0F, 7.874e-10F})}); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::numeric);
+  CHECK(error->where().layer == "conv");
+  CHECK(error->where().field == "bias");
+  CHECK(support::contains(error->message(), "does not fit int32"));
+  CHECK(support::contains(error->message(), "at index 1"));
+}
+
+TEST_CASE("The largest code is refused when float32 rounds it up to two to the power of 31") {
+  Graph fits = conv({-2147483648.0F, 2147483520.0F}).build();
+  quantize_bias(fits, {entry(1.0F, {1.0F})});
+  CHECK(values<std::int32_t>(*find_initializer(fits, "b")) == std::vector<std::int32_t>{-2147483647 - 1, 2147483520});
+  Graph too_large = conv({0, 2147483648.0F}).build();
+  CHECK(error_of([&] { quantize_bias(too_large, {entry(1.0F, {1.0F})}); }));
+}
+
+TEST_CASE("A bias from a Constant node becomes an initializer of the layer") {
+  Graph graph = GraphBuilder()
+                    .input("x", {1, 1, 1, 1})
+                    .initializer("w", floats({1, 1, 1, 1}, {1}))
+                    .constant("b", floats({1}, {3}))
+                    .node("Conv", "conv", {"x", "w", "b"}, "y")
+                    .output("y")
+                    .build();
+  quantize_bias(graph, {entry(0.5F, {1.0F})});
+  CHECK(support::name_of(graph, graph.find_node("conv")->inputs[2]) == "conv.bias");
+  CHECK(values<std::int32_t>(*find_initializer(graph, "conv.bias")) == std::vector<std::int32_t>{6});
+}
+
+TEST_CASE("Layers without bias and layers without record are left alone") {
+  Graph graph = GraphBuilder()
+                    .input("x", {1, 1, 1, 1})
+                    .initializer("w", floats({1, 1, 1, 1}, {1}))
+                    .initializer("b", floats({1}, {3}))
+                    .node("Conv", "conv", {"x", "w"}, "y")
+                    .node("Conv", "other", {"y", "w", "b"}, "z")
+                    .output("z")
+                    .build();
+  quantize_bias(graph, {entry(0.5F, {1.0F})});
+  CHECK(graph.nodes[0].inputs.size() == 2);
+  CHECK(find_initializer(graph, "b")->type() == ElementType::float32);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <amct/graph/passes/quantize_weights.hpp>
+
+#include <doctest/doctest.h>
+
+#include "support/graph_builder.hpp"
+
+using namespace amct;
+using namespace amct::graph;
+using support::find_initializer;
+using support::floats;
+using support::GraphBuilder;
+using support::values;
+using Codes = std::vector<std::int8_t>;
+
+namespace {
+
+Codes codes(const std::string& op, const Tensor& weight, std::vector<float> scales, support::Attributes attributes = {}) {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .initializer("w", weight)
+                    .node(op, "layer", {"x", "w"}, "y", std::move(attributes))
+                    .output("y")
+                    .build();
+  quantize_weights(graph, {{.name = "layer", .scale_w = std::move(scales)}});
+  const Tensor& result = *find_initializer(graph, "w");
+  REQUIRE(result.type() == ElementType::int8);
+  CHECK(result.shape() == weight.shape());
+  return values<std::int8_t>(result);
+}
+
+}  // namespace
+
+TEST_CASE("One scale serves the whole weight; codes round half to even and saturate") {
+  CHECK(codes("MatMul", floats({2, 4}, {0.25F, 0.75F, -0.25F, -1.25F, 63.5F, 64.0F, -64.0F, -100.0F}), {0.5F}) ==
+        Codes{0, 2, 0, -2, 127, 127, -128, -128});
+}
+
+TEST_CASE("Codes come from a division, not from a product with the reciprocal") {
+  const float scale = 0x1.99999ap-4F;
+  CHECK(codes("MatMul", floats({1, 2}, {-0x1.84ccccp+3F, -0x1.d00002p+2F}), {scale}) == Codes{-121, -72});
+}
+
+TEST_CASE("A convolution has one scale for each first index") {
+  CHECK(codes("Conv", floats({2, 1, 1, 2}, {1, 2, 1, 2}), {1.0F, 0.5F}) == Codes{1, 2, 2, 4});
+}
+
+TEST_CASE("A transposed convolution with groups has one scale for each real output channel") {
+  CHECK(codes("ConvTranspose", floats({4, 2, 1, 1}, {8, 8, 8, 8, 8, 8, 8, 8}), {1, 2, 4, 8},
+              {{"group", std::int64_t{2}}}) == Codes{8, 4, 8, 4, 2, 1, 2, 1});
+}
+
+TEST_CASE("Layers without weights or without record are left alone") {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .initializer("w", floats({1, 1}, {1}))
+                    .node("AveragePool", "pool", {"x"}, "p")
+                    .node("MatMul", "mm", {"p", "w"}, "y")
+                    .output("y")
+                    .build();
+  quantize_weights(graph, {{.name = "pool", .scale_w = {1.0F}}, {.name = "gone", .scale_w = {1.0F}}});
+  CHECK(find_initializer(graph, "w")->type() == ElementType::float32);
+}

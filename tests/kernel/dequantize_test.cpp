@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <amct/kernel/dequantize.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+template <class T>
+std::vector<float> values_of(const std::vector<T>& codes, amct::Affine affine) {
+  std::vector<float> x(codes.size(), 99.0F);
+  amct::dequantize(std::span<const T>(codes), std::span<float>(x), affine);
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("a value is the distance of its code from the offset times the scale") {
+  CHECK(values_of<std::int8_t>({-128, -1, 0, 1, 127}, {0.5F, 0}) == std::vector<float>{-64, -0.5F, 0, 0.5F, 63.5F});
+  CHECK(values_of<std::int8_t>({-128, -14, 127}, {0.5F, -14}) == std::vector<float>{-57, 0, 70.5F});
+}
+
+TEST_CASE("differences beyond int8 and int16 are exact") {
+  CHECK(values_of<std::int8_t>({-128, 127}, {1.0F, 127}) == std::vector<float>{-255, 0});
+  CHECK(values_of<std::int8_t>({-128, 127}, {1.0F, -128}) == std::vector<float>{0, 255});
+  CHECK(values_of<std::int16_t>({-32768, 32767}, {1.0F, 32767}) == std::vector<float>{-65535, 0});
+  CHECK(values_of<std::int16_t>({-32768, 32767}, {1.0F, -32768}) == std::vector<float>{0, 65535});
+}
+
+TEST_CASE("the product is rounded once to float32") {
+  CHECK(values_of<std::int8_t>({127}, {0.1F, -128}) == std::vector<float>{255.0F * 0.1F});
+  CHECK(values_of<std::int8_t>({3}, {0x1p-23F, 0}) == std::vector<float>{0x1.8p-22F});
+}
+
+TEST_CASE("the code of the offset is a positive zero at all lengths") {
+  for (std::size_t size = 0; size <= 67; ++size) {
+    const auto x = values_of(std::vector<std::int8_t>(size, 127), {0.1F, 127});
+    CAPTURE(size);
+    CHECK(x == std::vector<float>(size, 0.0F));
+    for (const float value : x) CHECK_FALSE(std::signbit(value));
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <amct/kernel/order_statistic.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using amct::kth_largest;
+using amct::kth_smallest;
+
+TEST_CASE("rank 1 is the extreme and rank n the opposite one") {
+  std::vector<float> values = {3.0F, -1.0F, 7.5F, 0.0F};
+  CHECK(kth_largest(values, 1) == 7.5F);
+  CHECK(kth_largest(values, 4) == -1.0F);
+  CHECK(kth_smallest(values, 1) == -1.0F);
+  CHECK(kth_smallest(values, 4) == 7.5F);
+}
+
+TEST_CASE("one element has one rank") {
+  std::vector<float> one = {0.7F};
+  CHECK(kth_largest(one, 1) == 0.7F);
+  CHECK(kth_smallest(one, 1) == 0.7F);
+}
+
+TEST_CASE("equal values take a rank each") {
+  std::vector<float> values = {2.0F, 5.0F, 5.0F, 5.0F, 1.0F};
+  CHECK(kth_largest(values, 1) == 5.0F);
+  CHECK(kth_largest(values, 3) == 5.0F);
+  CHECK(kth_largest(values, 4) == 2.0F);
+  CHECK(kth_smallest(values, 3) == 5.0F);
+}
+
+TEST_CASE("huge and tiny values are ordered by value") {
+  constexpr float kMax = std::numeric_limits<float>::max();
+  std::vector<float> values = {1e-45F, -kMax, kMax, 0.0F, -1e-45F};
+  CHECK(kth_largest(values, 2) == 1e-45F);
+  CHECK(kth_smallest(values, 2) == -1e-45F);
+}
+
+TEST_CASE("every rank of pseudo-random data agrees with sorting") {
+  std::vector<float> values;
+  unsigned state = 1;
+  for (int i = 0; i < 301; ++i) {
+    state = state * 1664525U + 1013904223U;
+    values.push_back(static_cast<float>(state >> 24U) - 128.0F);
+  }
+  auto sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t k = 1; k <= values.size(); ++k) {
+    CAPTURE(k);
+    CHECK(kth_smallest(values, k) == sorted[k - 1]);
+    CHECK(kth_largest(values, k) == sorted[sorted.size() - k]);
+  }
+  std::sort(values.begin(), values.end());
+  CHECK(values == sorted);  // reordered, nothing lost
+}
