@@ -17,7 +17,7 @@ phase() {  # phase NAME COMMAND...: runs the command and remembers its time
   shift
   "$@"
   end=$EPOCHREALTIME
-  phases+=("$(printf '  %-28s %7.1f' "$name" "$(((${end/./} - ${start/./}) / 100000))e-1")")
+  phases+=("$(printf '  %-30s %7.1f' "$name" "$(((${end/./} - ${start/./}) / 100000))e-1")")
 }
 
 source examples/install_packages.sh
@@ -42,8 +42,8 @@ echo
 echo "Result: float network and INT8 fake-quant network"
 cat "$out/accuracy.txt"
 echo
-echo "  phase                        seconds"
-echo "  ---------------------------- -------"
+echo "  phase                          seconds"
+echo "  ------------------------------ -------"
 printf '%s\n' "${phases[@]}"
 echo
 echo "Files written:"

@@ -49,6 +49,8 @@ static_assert(symmetric(-1.0F, 1.0F, 4) == Affine{0.142857149F, 0});
 TEST_CASE("the offset of a range around zero comes from float32 arithmetic") {
   // In exact arithmetic -128 + 127.5 is a tie and would round to 0; float32 gives -0.5000076 and so -1.
   CHECK(asymmetric(-1.0F, 1.0F).offset == -1);
+  // Here float32 division gives the tie itself; a multiplication by the reciprocal would give -1.
+  CHECK(asymmetric(-0.3F, 0.3F) == Affine{0.00235294132F, 0});
   CHECK(asymmetric(-1.0F, 1.0F, 4) == Affine{0.13333334F, -1});
   CHECK(asymmetric(-0.5F, 1.0F, 4) == Affine{0.1F, -3});
   CHECK(asymmetric(-1.0F, 0.5F, 4) == Affine{0.1F, 2});

@@ -86,6 +86,13 @@ TEST_CASE("an error made of a status names layer, tensor, value and index") {
   CHECK(error_of({StatusCode::empty}).message() == "the data are empty");
 }
 
+TEST_CASE("a small value in a message keeps its digits") {
+  // A small bias overflows by a tiny scale; fixed notation would show it as 0.000000.
+  const std::string message = error_of({StatusCode::bias_overflow, 1, 0x1p-30}).message();
+  CHECK(message.find("9.3132") != std::string::npos);
+  CHECK(message.find("e-10 at index 1") != std::string::npos);
+}
+
 TEST_CASE("every status has its own description") {
   std::set<std::string> texts;
   for (int code = 0; code <= static_cast<int>(StatusCode::already_ready); ++code) {

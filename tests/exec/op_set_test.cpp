@@ -17,16 +17,16 @@ TEST_CASE("All built-in operators are found, in every opset that is read") {
           "AveragePool", "GlobalAveragePool", "BatchNormalization", "Softmax", "ReduceMean", "Constant", "Identity",
           "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Concat", "Pad"}) {
       CAPTURE(name);
-      CHECK(ops.find({.op_type = name}) != nullptr);
+      CHECK((ops.find({.op_type = name}) != nullptr));
     }
-    CHECK(ops.find({.op_type = "Loop"}) == nullptr);
-    CHECK(ops.find({.op_type = "Relu", .domain = "com.example"}) == nullptr);
+    CHECK((ops.find({.op_type = "Loop"}) == nullptr));
+    CHECK((ops.find({.op_type = "Relu", .domain = "com.example"}) == nullptr));
   }
 }
 
 TEST_CASE("Softmax has its old form before opset 13") {
-  CHECK(float_ops(12).find({.op_type = "Softmax"}) == &ops::softmax_11);
-  CHECK(float_ops(13).find({.op_type = "Softmax"}) == &ops::softmax);
+  CHECK((float_ops(12).find({.op_type = "Softmax"}) == &ops::softmax_11));
+  CHECK((float_ops(13).find({.op_type = "Softmax"}) == &ops::softmax));
 }
 
 TEST_CASE("Users add operators, also of other domains, and replace built-in ones") {
@@ -37,8 +37,8 @@ TEST_CASE("Users add operators, also of other domains, and replace built-in ones
   OpSet ops = float_ops(13);
   ops.add("com.example:Twice", own);
   ops.add("Relu", own);
-  CHECK(ops.find({.op_type = "Twice", .domain = "com.example"}) == own);
-  CHECK(ops.find({.op_type = "Twice"}) == nullptr);
+  CHECK((ops.find({.op_type = "Twice", .domain = "com.example"}) == own));
+  CHECK((ops.find({.op_type = "Twice"}) == nullptr));
 
   auto graph = support::GraphBuilder().input("x").node("Twice", "t", {"x"}, "y").node("Relu", "r", {"y"}, "z").output("z").build();
   graph.nodes[0].domain = "com.example";

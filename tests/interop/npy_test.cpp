@@ -92,7 +92,8 @@ TEST_CASE("every element type of amct is read") {
         std::vector<std::int64_t>{-5000000000});
   CHECK(values_of<std::uint64_t>(read(npy(dictionary("<u8", "(1,)"), bytes_of<std::uint64_t>({1ULL << 63U})))) ==
         std::vector<std::uint64_t>{1ULL << 63U});
-  CHECK(values_of<bool>(read(npy(dictionary("|b1", "(2,)"), std::string("\1\0", 2)))) == std::vector<bool>{true, false});
+  CHECK(values_of<bool>(read(npy(dictionary("|b1", "(2,)"), std::string("\1\0", 2)))) ==
+        std::vector<bool>{true, false});
 }
 
 TEST_CASE("scalars, empty arrays and many axes are read") {

@@ -35,7 +35,8 @@ std::vector<float> four_rows() {
 constexpr ChannelLayout kFourRows{1, 1, 4, 12};
 
 template <class B = Int8>
-Arq<B> calibrated(const std::vector<float>& weight, const ChannelLayout& layout, Symmetry symmetry = Symmetry::symmetric) {
+Arq<B> calibrated(const std::vector<float>& weight, const ChannelLayout& layout,
+                  Symmetry symmetry = Symmetry::symmetric) {
   Arq<B> arq({symmetry});
   REQUIRE(arq.calibrate(weight, layout).ok());
   return arq;

@@ -13,7 +13,7 @@ namespace amct {
 /// ARQ as a config states it; what it leaves open is decided by the layer.
 struct ArqSetting {
   std::optional<bool> channel_wise;
-  std::optional<int> bits;
+  std::optional<std::uint32_t> bits;
 };
 
 /// IFMR as a config states it. Values are the decimals of the file (see decimal_value).

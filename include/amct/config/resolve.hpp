@@ -71,6 +71,19 @@ inline void check_names(const EasyConfig& config, const std::vector<std::string>
   check_types("override_layer_types", names_of(config.layer_types));
 }
 
+/// Only convolutions take in a BatchNormalization, so only they can be told not to.
+inline void check_skip_fusion(const EasyConfig& config, const LayerTable& layers) {
+  for (const auto& name : config.skip_fusion_layers) {
+    const LayerInfo* layer = find_layer(layers, name);
+    if (layer == nullptr || layer->kind == LayerKind::conv1d || layer->kind == LayerKind::conv2d ||
+        layer->kind == LayerKind::conv3d) {
+      continue;
+    }
+    refuse(config, ErrorCode::config_layer, "", "skip_fusion_layers",
+           "\"" + name + "\" is a " + type_name(layer->kind) + " layer, expected a Conv1d, Conv2d or Conv3d layer");
+  }
+}
+
 /// Ranges of AMCT's flavour pytorch. A step equal to end - start in decimal is allowed, hence the tolerance.
 inline void check_ifmr(const EasyConfig& config, const std::string& layer, const IfmrSetting& s) {
   const auto require = [&](bool holds, const char* field, double value, const std::string& expected) {
@@ -150,6 +163,7 @@ template <class Member>
 [[nodiscard]] inline QuantPlan resolve(const EasyConfig& config, const LayerTable& layers,
                                        const std::vector<std::string>& model_nodes) {
   detail::check_names(config, model_nodes);
+  detail::check_skip_fusion(config, layers);
   QuantPlan plan;
   plan.batch_num = config.batch_num.value_or(1);
   if (plan.batch_num == 0) {

@@ -50,7 +50,7 @@ AMCT_EXACT_BEGIN
   if (symmetry == Symmetry::symmetric) {
     const float low = min < 0.0F ? -min : min;
     const float high = max < 0.0F ? -max : max;
-    const bool negative_dominates = high < low;
+    const bool negative_dominates = high < low || low != low;
     const auto steps = static_cast<float>(negative_dominates ? -range.min() : range.max());
     return replace_degenerate({(negative_dominates ? low : high) / steps, 0}, range, symmetry);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -23,7 +24,8 @@ class AtomicFile {
     const auto folder = target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
     std::filesystem::create_directories(folder, failure);
     temporary_ = target_;
-    temporary_ += ".tmp" + std::to_string(::getpid());
+    static std::atomic<unsigned> counter{0};
+    temporary_ += ".tmp" + std::to_string(::getpid()) + '_' + std::to_string(counter++);
     stream_.open(temporary_, std::ios::binary | std::ios::trunc);
     if (!stream_) throw Error(ErrorCode::io_write, {.file = target_.string()}, "cannot be written: " + reason(failure));
     using std::filesystem::perms;

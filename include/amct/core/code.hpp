@@ -21,7 +21,7 @@ namespace detail {
 
 /// Clamps in the float domain, where values beyond int32 still compare; NaN becomes `if_nan`.
 [[nodiscard]] constexpr std::int32_t saturate(float code, CodeRange range, std::int32_t if_nan) noexcept {
-  if (code != code) return if_nan;
+  if (code != code) return if_nan < range.min() ? range.min() : (if_nan > range.max() ? range.max() : if_nan);
   if (code <= static_cast<float>(range.min())) return range.min();
   if (code >= static_cast<float>(range.max())) return range.max();
   return static_cast<std::int32_t>(code);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <amct/core/float_text.hpp>
 #include <amct/core/status.hpp>
 
 namespace amct {
@@ -112,7 +113,7 @@ inline void check(const Status& status, Where where) {
   if (status.ok()) return;
   const bool has_value = status.code == StatusCode::not_finite || status.code == StatusCode::bias_overflow;
   std::string message = describe(status.code);
-  if (has_value) message += " (" + std::to_string(status.value) + " at index " + std::to_string(status.index) + ')';
+  if (has_value) message += " (" + decimal_text(status.value) + " at index " + std::to_string(status.index) + ')';
   const ErrorCode code = status.code == StatusCode::not_finite ? ErrorCode::data_not_finite
                          : status.code == StatusCode::empty    ? ErrorCode::data_empty
                                                                : ErrorCode::numeric;

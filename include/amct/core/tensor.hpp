@@ -44,8 +44,15 @@ class Tensor {
     if (this != &other) *this = Tensor(other);
     return *this;
   }
-  Tensor(Tensor&&) noexcept = default;
-  Tensor& operator=(Tensor&&) noexcept = default;
+  /// Leaves `other` empty.
+  Tensor(Tensor&& other) noexcept
+      : type_(other.type_), shape_(std::exchange(other.shape_, Shape{0})), data_(std::move(other.data_)) {}
+  Tensor& operator=(Tensor&& other) noexcept {
+    type_ = other.type_;
+    shape_ = std::exchange(other.shape_, Shape{0});
+    data_ = std::move(other.data_);
+    return *this;
+  }
   ~Tensor() = default;
 
   [[nodiscard]] ElementType type() const noexcept { return type_; }

@@ -83,6 +83,7 @@ namespace detail {
   char start[8] = {};
   file.read(start, sizeof start);
   if (!file || std::string_view(start, 6) != std::string_view("\x93NUMPY", 6)) throw refuse("is not a .npy file");
+  if (start[6] < 1 || start[6] > 3) throw refuse("has a version that is not supported");
   const std::size_t length_bytes = start[6] == 1 ? 2 : 4;
   unsigned char length_field[4] = {};
   file.read(reinterpret_cast<char*>(length_field), static_cast<std::streamsize>(length_bytes));

@@ -29,7 +29,7 @@ namespace detail {
     const auto& arq = message.arq_quantize();
     auto& target = setting.arq.emplace();
     if (arq.has_channel_wise()) target.channel_wise = arq.channel_wise();
-    if (arq.has_quant_bits()) target.bits = static_cast<int>(arq.quant_bits());
+    if (arq.has_quant_bits()) target.bits = arq.quant_bits();
   }
   if (message.has_ifmr_quantize()) {
     const auto& ifmr = message.ifmr_quantize();

@@ -7,6 +7,7 @@
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/message.h>
+#include <google/protobuf/stubs/strutil.h>
 #include <google/protobuf/text_format.h>
 
 #include <amct/core/error.hpp>
@@ -41,6 +42,11 @@ class ShortestFloats final : public google::protobuf::TextFormat::FastFieldValue
  public:
   void PrintFloat(float value, google::protobuf::TextFormat::BaseTextGenerator* generator) const override {
     generator->PrintString(shortest_text(value));
+  }
+  void PrintString(const std::string& value, google::protobuf::TextFormat::BaseTextGenerator* generator) const override {
+    generator->PrintLiteral("\"");
+    generator->PrintString(google::protobuf::strings::Utf8SafeCEscape(value));
+    generator->PrintLiteral("\"");
   }
 };
 

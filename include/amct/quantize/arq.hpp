@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <amct/core/affine.hpp>
@@ -40,19 +41,21 @@ class Arq {
     if (weight.empty()) return {StatusCode::empty};
     if (weight.size() != layout.size()) return {StatusCode::size_mismatch, weight.size()};
     if (const Status status = check_finite(weight); !status) return status;
-    layout_ = layout;
     std::vector<ValueRange> ranges(layout.channels());
     for_each_run(layout, [&](std::size_t channel, std::size_t first, std::size_t count) {
       ranges[channel].extend(weight.subspan(first, count));
     });
-    channels_.clear();
-    degenerate_.clear();
+    std::vector<Affine> channels;
+    std::vector<std::size_t> degenerate;
     for (const ValueRange& range : ranges) {
-      channels_.push_back(affine_from_range(range.min, range.max, B::range, options_.symmetry));
-      if (!is_usable(channels_.back())) return {StatusCode::unusable_scale, channels_.size() - 1};
-      const bool replaced = channels_.back().scale == 1.0F && range.max < 1.0F && range.min > -1.0F;
-      if (replaced) degenerate_.push_back(channels_.size() - 1);
+      channels.push_back(affine_from_range(range.min, range.max, B::range, options_.symmetry));
+      if (!is_usable(channels.back())) return {StatusCode::unusable_scale, channels.size() - 1};
+      const bool replaced = channels.back().scale == 1.0F && range.max < 1.0F && range.min > -1.0F;
+      if (replaced) degenerate.push_back(channels.size() - 1);
     }
+    layout_ = layout;
+    channels_ = std::move(channels);
+    degenerate_ = std::move(degenerate);
     return {};
   }
 

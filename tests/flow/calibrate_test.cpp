@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <amct/flow/calibrate.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "support/graph_builder.hpp"
+
+using namespace amct;
+using support::contains;
+using support::error_of;
+using support::floats;
+using support::GraphBuilder;
+using support::Ints;
+using support::int64s;
+using support::values;
+using Names = std::vector<std::string>;
+
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+/// Conv with two channels, BatchNormalization that does nothing but shift, Relu, Gemm.
+GraphBuilder net() {
+  return GraphBuilder()
+      .input("x", {1, 1, 1, 2})
+      .initializer("w", floats({2, 1, 1, 1}, {0.5F, -2.0F}))
+      .initializer("one", floats({2}, {1, 1}))
+      .initializer("beta", floats({2}, {0.25F, 0}))
+      .initializer("zero", floats({2}, {0, 0}))
+      .initializer("fw", floats({4, 1}, {1, -0.5F, 0.25F, 0.125F}))
+      .initializer("fb", floats({1}, {1}))
+      .node("Conv", "conv", {"x", "w"}, "c")
+      .node("BatchNormalization", "bn", {"c", "one", "beta", "zero", "one"}, "n", {{"epsilon", 0.0F}})
+      .node("Relu", "relu", {"n"}, "r")
+      .node("Flatten", "flat", {"r"}, "f")
+      .node("Gemm", "fc", {"f", "fw", "fb"}, "y")
+      .output("y");
+}
+
+/// A net whose middle operator can make what is not finite: MatMul, `op`, Relu, MatMul.
+GraphBuilder fragile(const std::string& op, const Names& inputs) {
+  return GraphBuilder()
+      .input("x", {1, 1})
+      .initializer("w1", floats({1, 1}, {1}))
+      .initializer("w2", floats({1, 1}, {1}))
+      .node("MatMul", "first", {"x", "w1"}, "a")
+      .node(op, "middle", inputs, "b")
+      .node("Relu", "relu", {"b"}, "c")
+      .node("MatMul", "last", {"c", "w2"}, "y")
+      .output("y");
+}
+
+Record calibrate(const graph::Graph& graph, const std::vector<Tensor>& batches, EasyConfig config = {},
+                 const ProgressSink& sink = {}) {
+  if (!config.batch_num) config.batch_num = static_cast<std::uint32_t>(std::max<std::size_t>(1, batches.size()));
+  const auto prepared = flow::prepare(graph, config);
+  std::vector<std::vector<Tensor>> all;
+  for (const auto& batch : batches) all.push_back({batch});
+  flow::MemoryBatches source(std::move(all));
+  return flow::calibrate(prepared, source, sink);
+}
+Tensor batch(float a, float b) { return floats({1, 1, 1, 2}, {a, b}); }
+Tensor one(float a) { return floats({1, 1}, {a}); }
+
+Affine observed(const std::vector<std::vector<float>>& batches, Symmetry symmetry = Symmetry::asymmetric) {
+  Ifmr observer({.symmetry = symmetry, .batch_num = batches.size()});
+  for (const auto& data : batches) REQUIRE(observer.observe(data).ok());
+  return observer.compute(Int8::range);
+}
+
+}  // namespace
+
+TEST_CASE("The record has one entry a layer in model order with all fields of the PyTorch flavour") {
+  const Record record = calibrate(net().build(), {batch(1, -1)});
+  REQUIRE(record.size() == 2);
+  const LayerRecord& conv = record[0];
+  CHECK(conv.name == "conv");
+  CHECK(conv.scale_w == std::vector<float>{0.5F / 127.0F, 2.0F / 128.0F});
+  CHECK(conv.offset_w == std::vector<std::int32_t>{0, 0});
+  CHECK(conv.act_type == "INT8");
+  CHECK(conv.wts_type == "INT8");
+  CHECK_FALSE(conv.dst_type);
+  CHECK_FALSE(conv.skip_fusion);
+  CHECK(conv.shift_bit.empty());
+  CHECK(conv.tensor_balance_factor.empty());
+  const LayerRecord& fc = record[1];
+  CHECK(fc.name == "fc");
+  CHECK(fc.scale_w == std::vector<float>{1.0F / 127.0F});
+  CHECK(fc.offset_w == std::vector<std::int32_t>{0});
+  REQUIRE(fc.scale_d);
+  REQUIRE(fc.offset_d);
+}
+
+TEST_CASE("A layer's input is observed over all batches together") {
+  const Record record = calibrate(net().build(), {batch(1, -1), batch(3, 0.5F), batch(0.25F, -2)});
+  const Affine expected = observed({{1, -1}, {3, 0.5F}, {0.25F, -2}});
+  CHECK(*record[0].scale_d == expected.scale);
+  CHECK(*record[0].offset_d == expected.offset);
+  const Affine first = observed({{1, -1}});
+  CHECK(*record[0].scale_d != first.scale);
+}
+
+TEST_CASE("Batches are taken in order, and no more than asked for") {
+  struct Source {
+    std::vector<std::size_t> loads;
+    [[nodiscard]] std::size_t size() const { return 5; }
+    [[nodiscard]] std::vector<Tensor> load(std::size_t index) {
+      loads.push_back(index);
+      return {batch(static_cast<float>(index) + 1, -1)};
+    }
+  } source;
+  const auto prepared = flow::prepare(net().build(), {.batch_num = 3});
+  const Record record = flow::calibrate(prepared, source);
+  CHECK(source.loads == std::vector<std::size_t>{0, 1, 2});
+  CHECK(*record[0].scale_d == observed({{1, -1}, {2, -1}, {3, -1}}).scale);
+}
+
+TEST_CASE("Batches of different shapes are observed like one list of values") {
+  const auto graph = GraphBuilder().input("x").initializer("w", floats({2, 1}, {1, 1})).node("MatMul", "mm", {"x", "w"}, "y").output("y").build();
+  const Record apart = calibrate(graph, {floats({1, 2}, {1, 2}), floats({2, 2}, {3, -4, 5, 6})});
+  const Record together = calibrate(graph, {floats({3, 2}, {1, 2, 3, -4, 5, 6})});
+  CHECK(*apart[0].scale_d == *together[0].scale_d);
+  CHECK(*apart[0].offset_d == *together[0].offset_d);
+}
+
+TEST_CASE("Later layers see activations made with quantized weights and the folded normalization") {
+  // 0.5 is 127 steps, -2 is -128 steps: both weights are exact, so the second layer sees exact values.
+  const Record record = calibrate(net().build(), {batch(1, -1)});
+  const Affine expected = observed({{0.75F, 0, 0, 2}});
+  CHECK(*record[1].scale_d == expected.scale);
+  CHECK(*record[1].offset_d == expected.offset);
+}
+
+TEST_CASE("Weights of a convolution are quantized while calibrating, those of a transposed one are not") {
+  // -0.003 quantizes to 0 beside 1: the minimum that the second layer sees, and with it the offset, tells which.
+  const auto conv = GraphBuilder()
+                        .input("x", {1, 1, 1})
+                        .initializer("w", floats({2, 1, 1}, {-0.003F, 1}))
+                        .initializer("w2", floats({2, 1}, {1, 1}))
+                        .node("Conv", "conv", {"x", "w"}, "a")
+                        .node("Flatten", "flat", {"a"}, "b")
+                        .node("MatMul", "mm", {"b", "w2"}, "y")
+                        .output("y")
+                        .build();
+  EasyConfig config;
+  config.common.arq = ArqSetting{.channel_wise = false, .bits = std::nullopt};
+  CHECK(*calibrate(conv, {floats({1, 1, 1}, {1})}, config)[1].offset_d == -128);
+
+  const auto transposed = GraphBuilder()
+                              .input("x", {1, 1, 1})
+                              .initializer("w", floats({1, 1, 2}, {-0.003F, 1}))
+                              .initializer("w2", floats({2, 1}, {1, 1}))
+                              .node("ConvTranspose", "up", {"x", "w"}, "a")
+                              .node("Flatten", "flat", {"a"}, "b")
+                              .node("MatMul", "mm", {"b", "w2"}, "y")
+                              .output("y")
+                              .build();
+  const Record record = calibrate(transposed, {floats({1, 1, 1}, {1})});
+  CHECK(*record[1].offset_d == -127);
+  CHECK(record[0].scale_w == std::vector<float>{1.0F / 127.0F});
+}
+
+TEST_CASE("Calibration leaves the prepared weights as they are") {
+  const auto graph = GraphBuilder().input("x").initializer("w", floats({2, 1}, {1, 0.003F})).node("MatMul", "mm", {"x", "w"}, "y").output("y").build();
+  const auto prepared = flow::prepare(graph, {});
+  flow::MemoryBatches source({{floats({1, 2}, {1, 1})}});
+  (void)flow::calibrate(prepared, source);
+  CHECK(values(*support::find_initializer(prepared.graph, "w")) == std::vector<float>{1, 0.003F});
+}
+
+TEST_CASE("Activations that are all zero get scale 1 and the smallest offset") {
+  const auto graph = fragile("Neg", {"a"}).build();
+  const Record record = calibrate(graph, {one(1), one(2)});  // Relu(-x) is 0
+  CHECK(*record[1].scale_d == 1.0F);
+  CHECK(*record[1].offset_d == -128);
+
+  EasyConfig symmetric;
+  symmetric.activation_offset = false;
+  const Record other = calibrate(graph, {one(1), one(2)}, symmetric);
+  CHECK(*other[1].scale_d == 1.0F);
+  CHECK(*other[1].offset_d == 0);
+}
+
+TEST_CASE("A dead output channel keeps scale 1") {
+  const auto graph = GraphBuilder()
+                         .input("x", {1, 2, 1, 1})
+                         .initializer("w", floats({3, 2, 1, 1}, {0.127F, 0.001F, 0, 0, 0, -2}))
+                         .node("Conv", "conv", {"x", "w"}, "y")
+                         .output("y")
+                         .build();
+  const Record record = calibrate(graph, {floats({1, 2, 1, 1}, {1, 2})});
+  CHECK(record[0].scale_w == std::vector<float>{0.127F / 127.0F, 1.0F, 2.0F / 128.0F});
+}
+
+TEST_CASE("An average pool has one weight scale of 1 and no weight type") {
+  const auto graph = GraphBuilder().input("x").node("AveragePool", "pool", {"x"}, "y", {{"kernel_shape", Ints{1, 2}}}).output("y").build();
+  const Record record = calibrate(graph, {batch(1, 255)});
+  CHECK(record[0].scale_w == std::vector<float>{1});
+  CHECK(record[0].offset_w == std::vector<std::int32_t>{0});
+  CHECK_FALSE(record[0].wts_type);
+  CHECK(record[0].act_type == "INT8");
+  CHECK(*record[0].scale_d == observed({{1, 255}}).scale);
+}
+
+TEST_CASE("An average pool behind a zero pad is observed before the pad") {
+  const auto graph = GraphBuilder()
+                         .input("x")
+                         .initializer("pads", int64s({0, 0, 0, 1, 0, 0, 0, 0}))
+                         .node("Pad", "pad", {"x", "pads"}, "p")
+                         .node("AveragePool", "pool", {"p"}, "y", {{"kernel_shape", Ints{1, 2}}})
+                         .output("y")
+                         .build();
+  const auto error = error_of([&] { (void)calibrate(graph, {batch(kNan, 1)}); });
+  REQUIRE(error);
+  CHECK(error->where().layer == "pool");
+  CHECK(error->where().tensor == "x");
+  CHECK(contains(error->message(), "index 0"));
+}
+
+TEST_CASE("Skipped layers are not in the record and not observed") {
+  EasyConfig config;
+  config.skip_layers = {"first"};
+  const Record record = calibrate(fragile("Abs", {"a"}).build(), {one(-3)}, config);
+  REQUIRE(record.size() == 1);
+  CHECK(record[0].name == "last");
+}
+
+TEST_CASE("NaN or Inf in the data is refused with layer, tensor, batch and index") {
+  for (const float bad : {kNan, kInf, -kInf}) {
+    const auto error = error_of([&] { (void)calibrate(net().build(), {batch(1, -1), batch(0.5F, bad)}); });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::data_not_finite);
+    CHECK(error->where().layer == "conv");
+    CHECK(error->where().tensor == "x");
+    CHECK(contains(error->message(), "batch 1"));
+    CHECK(contains(error->message(), std::isnan(bad) ? "NaN at index 1" : "Inf at index 1"));
+    CHECK_FALSE(contains(error->message(), "first made by"));
+  }
+}
+
+TEST_CASE("NaN made inside the net is refused with the first node that made it") {
+  SUBCASE("square root of a negative number") {
+    const auto error = error_of([&] { (void)calibrate(fragile("Sqrt", {"a"}).build(), {one(4), one(-1)}); });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::data_not_finite);
+    CHECK(error->where().layer == "last");
+    CHECK(error->where().tensor == "c");
+    CHECK(contains(error->message(), "batch 1"));
+    CHECK(contains(error->message(), "NaN at index 0"));
+    CHECK(contains(error->message(), "first made by node \"middle\""));
+  }
+  SUBCASE("zero divided by zero") {
+    const auto error = error_of([&] { (void)calibrate(fragile("Div", {"a", "a"}).build(), {one(4), one(2), one(0)}); });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::data_not_finite);
+    CHECK(error->where().layer == "last");
+    CHECK(contains(error->message(), "batch 2"));
+    CHECK(contains(error->message(), "NaN at index 0"));
+    CHECK(contains(error->message(), "first made by node \"middle\""));
+  }
+  SUBCASE("overflow") {
+    const auto error = error_of([&] { (void)calibrate(fragile("Exp", {"a"}).build(), {one(1000)}); });
+    REQUIRE(error);
+    CHECK(contains(error->message(), "Inf at index 0"));
+    CHECK(contains(error->message(), "first made by node \"middle\""));
+  }
+}
+
+TEST_CASE("A node that only passes on NaN from the data is not blamed") {
+  const auto graph = GraphBuilder()
+                         .input("x")
+                         .initializer("w", floats({1, 1}, {1}))
+                         .node("Relu", "relu", {"x"}, "a")
+                         .node("MatMul", "mm", {"a", "w"}, "y")
+                         .output("y")
+                         .build();
+  const auto error = error_of([&] { (void)calibrate(graph, {one(kNan)}); });
+  REQUIRE(error);
+  CHECK(error->where().layer == "mm");
+  CHECK_FALSE(contains(error->message(), "first made by node \"relu\""));
+}
+
+TEST_CASE("NaN in a weight is refused with layer and tensor") {
+  auto graph = GraphBuilder().input("x").initializer("w", floats({2, 1}, {1, kNan})).node("MatMul", "mm", {"x", "w"}, "y").output("y").build();
+  const auto error = error_of([&] { (void)calibrate(graph, {floats({1, 2}, {1, 1})}); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::data_not_finite);
+  CHECK(error->where().layer == "mm");
+  CHECK(error->where().tensor == "w");
+  CHECK(contains(error->message(), "at index 1"));
+}
+
+TEST_CASE("A range that float32 cannot hold is refused") {
+  const auto graph = fragile("Abs", {"a"}).build();
+  const auto error = error_of([&] { (void)calibrate(graph, {one(3e38F), one(-3e38F)}); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::numeric);
+  CHECK(error->where().layer == "first");
+  CHECK(error->where().field == "scale_d");
+}
+
+TEST_CASE("An empty calibration set is refused before anything runs") {
+  const auto error = error_of([&] { (void)calibrate(net().build(), {}); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::data_empty);
+  CHECK(contains(error->message(), "the calibration set is empty"));
+}
+
+TEST_CASE("Fewer batches than asked for are refused with both numbers") {
+  EasyConfig config;
+  config.batch_num = 10;
+  const auto error = error_of([&] { (void)calibrate(net().build(), {batch(1, 2), batch(1, 2), batch(1, 2)}, config); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::data_too_few);
+  CHECK(error->where().field == "batch_num");
+  CHECK(contains(error->message(), "found 3 batches, expected at least 10"));
+  CHECK_FALSE(error_of([] { flow::require_batches(3, 3, "folder"); }));
+  const auto placed = error_of([] { flow::require_batches(0, 1, "folder"); });
+  REQUIRE(placed);
+  CHECK(placed->where().file == "folder");
+}
+
+TEST_CASE("Data of a wrong shape name the node") {
+  const auto error = error_of([&] { (void)calibrate(net().build(), {floats({1, 2, 1, 1}, {1, 2})}); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::model_shape);
+  CHECK(error->where().layer == "conv");
+}
+
+TEST_CASE("Progress is reported for each batch and each layer") {
+  std::vector<std::string> steps;
+  const ProgressSink sink{.on_step = [&](std::string_view phase, std::size_t done, std::size_t total) {
+    steps.push_back(std::string(phase) + ' ' + std::to_string(done) + '/' + std::to_string(total));
+  }};
+  (void)calibrate(net().build(), {batch(1, 2), batch(3, 4)}, {}, sink);
+  CHECK(steps == Names{"calibrate 1/2", "calibrate 2/2", "search 1/2", "search 2/2"});
+}

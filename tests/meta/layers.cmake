@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# A folder is a dependency: each header includes only its own folder and lower ranks, and each package has its door.
+# cmake -DSOURCE_DIR=<checkout> -P tests/meta/layers.cmake
+cmake_minimum_required(VERSION 3.25)
+
+# The rank of every folder of include/amct. Folders of one rank may not include each other.
+set(folders    core simd kernel observe quantize record config graph compress exec train analysis flow)
+set(rank_core 0)
+set(rank_simd 1)
+set(rank_kernel 2)
+set(rank_observe 3)
+set(rank_quantize 4)
+set(rank_record 5)
+set(rank_config 5)
+set(rank_graph 6)
+set(rank_compress 7)
+set(rank_exec 8)
+set(rank_train 9)
+set(rank_analysis 10)
+set(rank_flow 11)
+
+# Side doors may include every ranked folder; nobody else may include them, nor they each other ...
+set(side_doors protobuf onnx json_yaml interop)
+# ... with one exception, written as from->to.
+set(allowed_between_doors "onnx->protobuf")
+
+# The umbrella header includes these folders and version.hpp.
+set(umbrella_folders core simd kernel observe quantize)
+
+# Packages and the places that may include them: folders, or single headers.
+set(door_onnx     "onnx/")
+set(door_google   "protobuf/|onnx/")
+set(door_Eigen    "exec/blas\\.hpp$|interop/")
+
+# Sets `problem` if a header in folder `from` may not include one in folder `to`.
+function(check_edge from to)
+  set(problem "" PARENT_SCOPE)
+  if(from STREQUAL to)
+    return()
+  endif()
+  if(from STREQUAL "amct.hpp")
+    if(NOT to IN_LIST umbrella_folders AND NOT to STREQUAL "version.hpp")
+      set(problem "the umbrella includes core to quantize only" PARENT_SCOPE)
+    endif()
+  elseif(to IN_LIST side_doors)
+    if(NOT "${from}->${to}" IN_LIST allowed_between_doors)
+      set(problem "${to}/ is a side door" PARENT_SCOPE)
+    endif()
+  elseif(to STREQUAL "version.hpp")
+    return()
+  elseif(NOT to IN_LIST folders)
+    set(problem "\"${to}\" has no rank" PARENT_SCOPE)
+  elseif(from IN_LIST side_doors)
+    return()
+  elseif(NOT from IN_LIST folders)
+    set(problem "\"${from}\" has no rank" PARENT_SCOPE)
+  elseif(NOT rank_${to} LESS rank_${from})
+    set(problem "${from}/ has rank ${rank_${from}}, ${to}/ has rank ${rank_${to}}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+file(GLOB_RECURSE headers RELATIVE "${SOURCE_DIR}/include/amct" "${SOURCE_DIR}/include/amct/*.hpp")
+if(NOT headers)
+  message(FATAL_ERROR "no header found below ${SOURCE_DIR}/include/amct")
+endif()
+
+set(findings "")
+foreach(header IN LISTS headers)
+  string(REGEX REPLACE "/.*" "" from "${header}")
+  file(STRINGS "${SOURCE_DIR}/include/amct/${header}" includes REGEX "^[ \t]*#[ \t]*include")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "^[^<\"]*[<\"]([^>\"]*)[>\"].*" "\\1" target "${include}")
+    set(problem "")
+    if(target MATCHES "^amct/proto/")  # generated messages
+      if(NOT from STREQUAL "protobuf")
+        set(problem "only protobuf/ sees AMCT's messages")
+      endif()
+    elseif(target MATCHES "^amct/([^/]+)")
+      check_edge("${from}" "${CMAKE_MATCH_1}")
+    elseif(target MATCHES "^(onnx|google|Eigen)/")
+      set(package "${CMAKE_MATCH_1}")
+      if(NOT header MATCHES "^(${door_${package}})")
+        set(problem "<${package}/...> belongs behind its door")
+      endif()
+    elseif(include MATCHES "\"")
+      set(problem "write <amct/...>")
+    endif()
+    if(problem)
+      string(APPEND findings "\n  ${header} includes ${target}: ${problem}")
+    endif()
+  endforeach()
+endforeach()
+
+if(findings)
+  message(FATAL_ERROR "Includes against the layering:${findings}")
+endif()

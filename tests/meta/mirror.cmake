@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# include/amct/<path>.hpp is tested by tests/<path>_test.cpp, and every unit test has its header.
+# cmake -DSOURCE_DIR=<checkout> -P tests/meta/mirror.cmake
+cmake_minimum_required(VERSION 3.25)
+
+# Headers without a test of their own, as regular expressions.
+set(exceptions
+  "^amct$"                # only includes others
+  "^version$"             # three numbers, written by CMake
+  "/concept$"             # checked at compile time wherever the concept is implemented
+  "^kernel/reference/"    # reached through the public kernel header
+  "^core/exact$"          # two macros; their effect shows in every exact test
+  "^core/status$"         # tested with core/error
+  "^core/progress$"       # two callbacks, tested with the flows that call them
+  "^config/easy_config$"  # plain data, tested with config/resolve and protobuf/calibration_cfg
+  "^config/plan$"         # plain data, tested with config/resolve
+  "^exec/op_context$"     # plain data, tested with every operator
+)
+
+# Folders of tests that mirror include/amct; other folders test more than one header at once.
+set(mirrored core kernel observe quantize record config graph exec flow protobuf interop onnx)
+
+file(GLOB_RECURSE headers RELATIVE "${SOURCE_DIR}/include/amct" "${SOURCE_DIR}/include/amct/*.hpp")
+if(NOT headers)
+  message(FATAL_ERROR "no header found below ${SOURCE_DIR}/include/amct")
+endif()
+
+set(findings "")
+foreach(header IN LISTS headers)
+  string(REGEX REPLACE "\\.hpp$" "" path "${header}")
+  set(excepted FALSE)
+  foreach(exception IN LISTS exceptions)
+    if(path MATCHES "${exception}")
+      set(excepted TRUE)
+    endif()
+  endforeach()
+  if(NOT excepted AND NOT EXISTS "${SOURCE_DIR}/tests/${path}_test.cpp")
+    string(APPEND findings "\n  include/amct/${header} has no tests/${path}_test.cpp")
+  endif()
+endforeach()
+
+foreach(folder IN LISTS mirrored)
+  file(GLOB_RECURSE tests RELATIVE "${SOURCE_DIR}/tests" "${SOURCE_DIR}/tests/${folder}/*_test.cpp")
+  foreach(test IN LISTS tests)
+    string(REGEX REPLACE "_test\\.cpp$" "" path "${test}")
+    if(NOT EXISTS "${SOURCE_DIR}/include/amct/${path}.hpp")
+      string(APPEND findings "\n  tests/${test} has no include/amct/${path}.hpp")
+    endif()
+  endforeach()
+endforeach()
+
+if(findings)
+  message(FATAL_ERROR "Headers and tests that do not mirror each other:${findings}")
+endif()

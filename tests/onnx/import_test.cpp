@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <amct/onnx/import.hpp>
+
+#include <doctest/doctest.h>
+
+#include <amct/flow/prepare.hpp>
+
+#include "onnx/model_builder.hpp"
+#include "support/graph_builder.hpp"
+#include "support/temp_dir.hpp"
+#include "support/text_file.hpp"
+
+using namespace amct;
+using support::contains;
+using support::error_of;
+using support::ModelBuilder;
+using support::name_of;
+using support::node_names;
+using support::TempDir;
+using support::values;
+using Attribute = ::onnx::AttributeProto;
+using Names = std::vector<std::string>;
+
+namespace {
+
+ModelBuilder gemm_net(std::int64_t opset = 13) {
+  return ModelBuilder(opset)
+      .input("x", {-1, 2})
+      .output("y", {-1, 1})
+      .initializer("w", {2, 1}, {0.5F, -1})
+      .node("MatMul", "mm", {"x", "w"}, {"m"})
+      .node("Relu", "relu", {"m"}, {"y"});
+}
+graph::Graph import(const ModelBuilder& builder, const amct::onnx::InputShapes& shapes = {}) {
+  const TempDir folder;
+  builder.save(folder / "net.onnx");
+  return amct::onnx::import_model(folder / "net.onnx", shapes);
+}
+/// The error of importing a model; its text must name the file.
+Error refused(const ModelBuilder& builder, const amct::onnx::InputShapes& shapes = {}) {
+  const auto error = error_of([&] { (void)import(builder, shapes); });
+  REQUIRE(error);
+  CHECK(contains(error->where().file, "net.onnx"));
+  CHECK_FALSE(contains(error->what(), "\n"));
+  return *error;
+}
+
+}  // namespace
+
+TEST_CASE("A model becomes a graph of the same nodes, values and constants") {
+  const auto graph = import(gemm_net(12));
+  CHECK(graph.name == "net");
+  CHECK(graph.opset == 12);
+  CHECK(graph.ir_version == 7);
+  CHECK(node_names(graph) == Names{"mm", "relu"});
+  REQUIRE(graph.inputs.size() == 1);
+  CHECK(name_of(graph, graph.inputs[0]) == "x");
+  CHECK(*graph.value(graph.inputs[0]).shape == std::vector<graph::Dim>{{-1, "N"}, {2, {}}});
+  CHECK(name_of(graph, graph.outputs[0]) == "y");
+  CHECK(graph.nodes[0].op_type == "MatMul");
+  CHECK(name_of(graph, graph.nodes[0].inputs[1]) == "w");
+  CHECK(graph.nodes[1].inputs[0] == graph.nodes[0].outputs[0]);
+  CHECK(values(*support::find_initializer(graph, "w")) == std::vector<float>{0.5F, -1});
+}
+
+TEST_CASE("Initializers that are listed as inputs are not inputs of the graph") {
+  auto builder = gemm_net().input("w", {2, 1});
+  const auto graph = import(builder);
+  REQUIRE(graph.inputs.size() == 1);
+  CHECK(name_of(graph, graph.inputs[0]) == "x");
+  CHECK(support::find_initializer(graph, "w") != nullptr);
+}
+
+TEST_CASE("Nodes without a name are called by operator and index, repeated names get a number") {
+  const auto graph = import(ModelBuilder()
+                                .input("x", {1})
+                                .output("e", {1})
+                                .node("Relu", "", {"x"}, {"a"})
+                                .node("Neg", "same", {"a"}, {"b"})
+                                .node("Relu", "", {"b"}, {"c"})
+                                .node("Neg", "same", {"c"}, {"d"})
+                                .node("Neg", "same", {"d"}, {"e"}));
+  CHECK(node_names(graph) == Names{"Relu_0", "same", "Relu_2", "same_2", "same_3"});
+}
+
+TEST_CASE("A name given in the file is kept even if an unnamed node would be called the same") {
+  const auto graph = import(ModelBuilder()
+                                .input("x", {1})
+                                .output("b", {1})
+                                .node("Relu", "", {"x"}, {"a"})
+                                .node("Neg", "Relu_0", {"a"}, {"b"}));
+  CHECK(graph.nodes[1].name == "Relu_0");
+  CHECK(graph.nodes[0].name != "Relu_0");
+}
+
+TEST_CASE("Optional inputs that are left empty are kNoValue") {
+  const auto graph = import(ModelBuilder()
+                                .input("x", {1})
+                                .output("y", {1})
+                                .initializer("high", {}, {1})
+                                .node("Clip", "clip", {"x", "", "high"}, {"y"}));
+  REQUIRE(graph.nodes[0].inputs.size() == 3);
+  CHECK(graph.nodes[0].inputs[1] == graph::kNoValue);
+  CHECK(name_of(graph, graph.nodes[0].inputs[2]) == "high");
+}
+
+TEST_CASE("Attributes of all supported types are read") {
+  auto builder = ModelBuilder().input("x", {1}).output("y", {1}).node("Own", "own", {"x"}, {"y"});
+  builder.graph().mutable_node(0)->set_domain("com.example");
+  auto& domain = *builder.model().add_opset_import();
+  domain.set_domain("com.example");
+  domain.set_version(1);
+  builder.attribute("i", Attribute::INT).set_i(-3);
+  builder.attribute("f", Attribute::FLOAT).set_f(0.25F);
+  builder.attribute("s", Attribute::STRING).set_s("text");
+  auto& ints = builder.attribute("is", Attribute::INTS);
+  ints.add_ints(1);
+  ints.add_ints(2);
+  builder.attribute("fs", Attribute::FLOATS).add_floats(0.5F);
+  builder.attribute("ss", Attribute::STRINGS).add_strings("a");
+  auto& tensor = *builder.attribute("t", Attribute::TENSOR).mutable_t();
+  tensor.set_data_type(::onnx::TensorProto::INT64);
+  tensor.add_dims(1);
+  tensor.add_int64_data(9);
+
+  const auto graph = import(builder);
+  const auto& node = graph.nodes[0];
+  CHECK(node.domain == "com.example");
+  CHECK(node.attribute_or<std::int64_t>("i", 0) == -3);
+  CHECK(node.attribute_or<float>("f", 0) == 0.25F);
+  CHECK(node.attribute_or<std::string>("s", "") == "text");
+  CHECK(node.attribute_or<std::vector<std::int64_t>>("is", {}) == std::vector<std::int64_t>{1, 2});
+  CHECK(node.attribute_or<std::vector<float>>("fs", {}) == std::vector<float>{0.5F});
+  CHECK(node.attribute_or<std::vector<std::string>>("ss", {}) == Names{"a"});
+  REQUIRE(node.attribute<Tensor>("t") != nullptr);
+  CHECK(values<std::int64_t>(*node.attribute<Tensor>("t")) == std::vector<std::int64_t>{9});
+}
+
+TEST_CASE("The domain ai.onnx is the default domain") {
+  auto builder = gemm_net();
+  builder.model().mutable_opset_import(0)->set_domain("ai.onnx");
+  for (auto& node : *builder.graph().mutable_node()) node.set_domain("ai.onnx");
+  const auto graph = import(builder);
+  CHECK(graph.opset == 13);
+  CHECK(graph.nodes[0].domain.empty());
+}
+
+TEST_CASE("Models with a graph inside a node are refused") {
+  auto builder = ModelBuilder().input("c", {}, ::onnx::TensorProto::BOOL).output("y", {1}).node("If", "branch", {"c"}, {"y"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto& graph = *builder.attribute(name, Attribute::GRAPH).mutable_g();
+    graph.set_name(name);
+    auto& constant = *graph.add_node();
+    constant.set_op_type("Constant");
+    constant.add_output(std::string(name) + "_out");
+    auto& value = *constant.add_attribute();
+    value.set_name("value");
+    value.set_type(Attribute::TENSOR);
+    value.mutable_t()->set_data_type(::onnx::TensorProto::FLOAT);
+    value.mutable_t()->add_dims(1);
+    value.mutable_t()->add_float_data(1);
+    ModelBuilder::describe(*graph.add_output(), std::string(name) + "_out", {1});
+  }
+  const Error error = refused(builder);
+  CHECK(error.code() == ErrorCode::model_unsupported);
+  CHECK(error.where().layer == "branch");
+  CHECK(contains(error.message(), "GRAPH"));
+}
+
+TEST_CASE("Opsets from 11 to 17 are read, others refused") {
+  for (const std::int64_t opset : {11, 13, 17}) CHECK(import(gemm_net(opset)).opset == opset);
+  for (const std::int64_t opset : {0, 10, 18}) {
+    const Error error = refused(gemm_net(opset));
+    CHECK(error.code() == ErrorCode::model_unsupported);
+    CHECK(error.where().field == "opset_import");
+    CHECK(contains(error.message(), "opset " + std::to_string(opset) + ", expected 11 to 17"));
+  }
+  auto none = gemm_net();
+  none.model().clear_opset_import();
+  CHECK(refused(none).code() == ErrorCode::model_unsupported);
+}
+
+TEST_CASE("Files that are missing, folders, and files that are no models are refused") {
+  const TempDir folder;
+  const auto code = [](const std::filesystem::path& path) {
+    const auto error = error_of([&] { (void)amct::onnx::import_model(path); });
+    REQUIRE(error);
+    CHECK(error->where().file == path.string());
+    return error->code();
+  };
+  CHECK(code(folder / "missing.onnx") == ErrorCode::io_read);
+  CHECK(code(folder.path()) == ErrorCode::io_read);
+  support::write_text(folder / "text.onnx", "this is not a model");
+  CHECK(code(folder / "text.onnx") == ErrorCode::model_corrupt);
+  support::write_text(folder / "empty.onnx", "");
+  CHECK(code(folder / "empty.onnx") == ErrorCode::model_corrupt);
+}
+
+TEST_CASE("A model that is cut short anywhere is refused or lacks nothing") {
+  const TempDir folder;
+  gemm_net().save(folder / "net.onnx");
+  const std::string whole = support::read_text(folder / "net.onnx");
+  REQUIRE(whole.size() > 100);
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    support::write_text(folder / "short.onnx", whole.substr(0, length));
+    CAPTURE(length);
+    CHECK(error_of([&] { (void)amct::onnx::import_model(folder / "short.onnx"); }));
+  }
+}
+
+TEST_CASE("A model with bytes behind its end is refused") {
+  const TempDir folder;
+  gemm_net().save(folder / "net.onnx");
+  support::write_text(folder / "long.onnx", support::read_text(folder / "net.onnx") + std::string(4, '\0'));
+  const auto error = error_of([&] { (void)amct::onnx::import_model(folder / "long.onnx"); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::model_corrupt);
+}
+
+TEST_CASE("What the ONNX checker finds is reported in one line") {
+  SUBCASE("an operator that does not exist") {
+    const Error error = refused(ModelBuilder().input("x", {1}).output("y", {1}).node("Nonsense", "n", {"x"}, {"y"}));
+    CHECK(error.code() == ErrorCode::model_corrupt);
+    CHECK(contains(error.message(), "Nonsense"));
+  }
+  SUBCASE("a value that nothing makes") {
+    CHECK(refused(ModelBuilder().input("x", {1}).output("y", {1}).node("Add", "n", {"x", "ghost"}, {"y"})).code() ==
+          ErrorCode::model_corrupt);
+  }
+  SUBCASE("a value made twice") {
+    CHECK(refused(ModelBuilder().input("x", {1}).output("y", {1}).node("Relu", "a", {"x"}, {"y"}).node("Neg", "b", {"x"}, {"y"})).code() ==
+          ErrorCode::model_corrupt);
+  }
+  SUBCASE("nodes out of order") {
+    CHECK(refused(ModelBuilder().input("x", {1}).output("y", {1}).node("Relu", "b", {"a"}, {"y"}).node("Neg", "a", {"x"}, {"a"})).code() ==
+          ErrorCode::model_corrupt);
+  }
+  SUBCASE("an initializer without a name") {
+    CHECK(refused(gemm_net().initializer("", {1}, {1})).code() == ErrorCode::model_corrupt);
+  }
+}
+
+TEST_CASE("Constants with a wrong amount of data are refused with their name") {
+  auto builder = gemm_net();
+  builder.tensor(0).clear_float_data();
+  builder.tensor(0).add_float_data(1);
+  const Error error = refused(builder);
+  CHECK(error.code() == ErrorCode::model_corrupt);
+  CHECK(contains(error.what(), "w"));
+  auto raw = gemm_net();
+  raw.tensor(0).clear_float_data();
+  raw.tensor(0).set_raw_data("12345");
+  CHECK(refused(raw).code() == ErrorCode::model_corrupt);
+}
+
+TEST_CASE("Element types that amct does not have are refused with the tensor") {
+  const Error input = refused(ModelBuilder()
+                                  .input("x", {1}, ::onnx::TensorProto::FLOAT16)
+                                  .output("y", {1}, ::onnx::TensorProto::FLOAT16)
+                                  .node("Relu", "r", {"x"}, {"y"}));
+  CHECK(input.code() == ErrorCode::model_unsupported);
+  CHECK(input.where().tensor == "x");
+  CHECK(contains(input.message(), "FLOAT16"));
+
+  auto builder = gemm_net();
+  builder.tensor(0).set_data_type(::onnx::TensorProto::BFLOAT16);
+  builder.tensor(0).clear_float_data();
+  builder.tensor(0).add_int32_data(0);
+  builder.tensor(0).add_int32_data(0);
+  const Error constant = refused(builder);
+  CHECK(constant.code() == ErrorCode::model_unsupported);
+  CHECK(constant.where().tensor == "w");
+
+  ModelBuilder sequence;
+  auto& info = *sequence.graph().add_input();
+  info.set_name("s");
+  info.mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(::onnx::TensorProto::FLOAT);
+  sequence.output("y", {}, ::onnx::TensorProto::INT64).node("SequenceLength", "n", {"s"}, {"y"});
+  const Error kind = refused(sequence);
+  CHECK(kind.code() == ErrorCode::model_unsupported);
+  CHECK(kind.where().tensor == "s");
+  CHECK(contains(kind.message(), "is not a tensor"));
+}
+
+TEST_CASE("Input shapes that fit the model are accepted and leave the declared ones as they are") {
+  const auto graph = import(gemm_net(), {{"x", Shape{4, 2}}});
+  CHECK(*graph.value(graph.inputs[0]).shape == std::vector<graph::Dim>{{-1, "N"}, {2, {}}});
+}
+
+TEST_CASE("Input shapes that contradict the model are refused with both shapes") {
+  for (const Shape& shape : {Shape{4, 3}, Shape{2}, Shape{1, 4, 2}}) {
+    const Error error = refused(gemm_net(), {{"x", shape}});
+    CHECK(error.code() == ErrorCode::model_shape);
+    CHECK(error.where().tensor == "x");
+    CHECK(error.where().field == "input_shape");
+    CHECK(error.message() == "got " + to_string(shape) + ", expected [N,2]");
+  }
+  const Error unknown = refused(gemm_net(), {{"z", Shape{1}}});
+  CHECK(unknown.code() == ErrorCode::model_shape);
+  CHECK(unknown.where().tensor == "z");
+  CHECK(contains(unknown.message(), "expected one of: x"));
+}
+
+TEST_CASE("Shapes that cannot work together are found before anything runs") {
+  const Error declared = refused(ModelBuilder()
+                                     .input("x", {1, 3})
+                                     .output("y", {1, 1})
+                                     .initializer("w", {2, 1}, {1, 1})
+                                     .node("MatMul", "mm", {"x", "w"}, {"y"}));
+  CHECK(declared.code() == ErrorCode::model_shape);
+
+  const auto dynamic = ModelBuilder()
+                           .input("x", {-1, -1})
+                           .output("y", {-1, 1})
+                           .initializer("w", {2, 1}, {1, 1})
+                           .node("MatMul", "mm", {"x", "w"}, {"y"});
+  CHECK_FALSE(error_of([&] { (void)import(dynamic, {{"x", Shape{5, 2}}}); }));
+  const Error bound = refused(dynamic, {{"x", Shape{5, 3}}});
+  CHECK(bound.code() == ErrorCode::model_shape);
+}
+
+TEST_CASE("A convolution whose bias does not fit is not fused and is refused when it runs") {
+  const auto graph = import(ModelBuilder()
+                                .input("x", {1, 1, 1, 1})
+                                .output("y", {1, 2, 1, 1})
+                                .initializer("w", {2, 1, 1, 1}, {1, 2})
+                                .initializer("b", {1}, {1})
+                                .initializer("p", {2}, {1, 1})
+                                .node("Conv", "conv", {"x", "w", "b"}, {"c"})
+                                .node("BatchNormalization", "bn", {"c", "p", "p", "p", "p"}, {"y"}));
+  CHECK(flow::prepare(graph, {}).fused.empty());
+}
