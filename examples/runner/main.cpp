@@ -22,6 +22,7 @@ constexpr int kBadUsage = 2;
 
 int main(int argc, char** argv) {
   CLI::App app("amct: neural-network quantization compatible with Huawei Ascend's AMCT", "amct");
+  app.set_help_flag("-h,--h,--help", "this help");  // AMCT knows --h too; verbs inherit the flag
   app.set_version_flag("--version", amct::kVersion);
   app.set_help_all_flag("--help-all", "help of all verbs");
   app.require_subcommand(1);

@@ -80,7 +80,7 @@ TEST_CASE("The record has one entry a layer in model order with all fields of th
   REQUIRE(record.size() == 2);
   const LayerRecord& conv = record[0];
   CHECK(conv.name == "conv");
-  CHECK(conv.scale_w == std::vector<float>{0.5F / 127.0F, 2.0F / 128.0F});
+  CHECK(conv.scale_w == std::vector<float>{0.5F / 127.0F, 2.0F / 127.0F});
   CHECK(conv.offset_w == std::vector<std::int32_t>{0, 0});
   CHECK(conv.act_type == "INT8");
   CHECK(conv.wts_type == "INT8");
@@ -129,7 +129,7 @@ TEST_CASE("Batches of different shapes are observed like one list of values") {
 }
 
 TEST_CASE("Later layers see activations made with quantized weights and the folded normalization") {
-  // 0.5 is 127 steps, -2 is -128 steps: both weights are exact, so the second layer sees exact values.
+  // One weight a channel, each 127 steps of its scale: fake-quantized weights are exact, and so is what fc sees.
   const Record record = calibrate(net().build(), {batch(1, -1)});
   const Affine expected = observed({{0.75F, 0, 0, 2}});
   CHECK(*record[1].scale_d == expected.scale);

@@ -139,7 +139,8 @@ TEST_CASE("A model of an old file format is written so that it can be read again
   const auto graph = amct::onnx::import_model(folder / "old.onnx");
   amct::onnx::export_model(folder / "new.onnx", graph);
   const auto error = support::error_of([&] { (void)amct::onnx::import_model(folder / "new.onnx"); });
-  CHECK_MESSAGE(!error, (error ? error->what() : ""));
+  INFO((error ? std::string(error->what()) : std::string()));
+  CHECK_FALSE(error);
 }
 
 TEST_CASE("A file that cannot be written is refused and leaves nothing behind") {
