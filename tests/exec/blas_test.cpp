@@ -13,7 +13,10 @@ using support::values;
 using support::whole_numbers;
 
 TEST_CASE("gemm multiplies plain and transposed matrices, writing or accumulating") {
-  for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 1}, {2, 3, 4}, {7, 5, 3}, {1, 9, 17}, {33, 1, 2}}) {
+  for (const auto& sizes : {std::array<std::size_t, 3>{1, 1, 1}, {2, 3, 4}, {7, 5, 3}, {1, 9, 17}, {33, 1, 2}}) {
+    const std::size_t m = sizes[0];
+    const std::size_t n = sizes[1];
+    const std::size_t k = sizes[2];
     for (int form = 0; form < 8; ++form) {
       const bool transpose_a = (form & 1) != 0;
       const bool transpose_b = (form & 2) != 0;

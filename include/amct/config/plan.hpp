@@ -13,11 +13,11 @@ namespace amct {
 
 /// How one layer is quantized.
 struct LayerPlan {
-  std::string name;
+  std::string name{};
   LayerKind kind = LayerKind::conv2d;
   bool enabled = true;        ///< false: skipped by the config, stays float
   bool channel_wise = false;  ///< one weight scale an output channel
-  IfmrOptions activation;     ///< its batch_num is that of the plan
+  IfmrOptions activation{};   ///< its batch_num is that of the plan
 };
 
 /// The neutral result of every config format: what is done to each quantizable layer, in model order.

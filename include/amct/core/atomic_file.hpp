@@ -45,13 +45,22 @@ class AtomicFile {
   [[nodiscard]] std::ostream& stream() noexcept { return stream_; }
   [[nodiscard]] const std::filesystem::path& target() const noexcept { return target_; }
 
-  /// Flushes and gives the file its name, replacing an older one.
+  /// Puts everything on the disk and makes sure that only the renaming is left to do.
+  void finish() {
+    if (stream_.is_open()) stream_.close();
+    if (!stream_) throw Error(ErrorCode::io_write, {.file = target_.string()}, "cannot be written: is the disk full?");
+    std::error_code ignored;
+    if (std::filesystem::is_directory(target_, ignored)) {
+      throw Error(ErrorCode::io_write, {.file = target_.string()}, "cannot be written: it is a folder");
+    }
+  }
+  /// Gives the file its name, replacing an older one.
   void commit() {
-    stream_.close();
+    finish();
     std::error_code failure;
-    if (stream_) std::filesystem::rename(temporary_, target_, failure);
-    if (!stream_ || failure) {
-      throw Error(ErrorCode::io_write, {.file = target_.string()}, "cannot be written: " + reason(failure));
+    std::filesystem::rename(temporary_, target_, failure);
+    if (failure) {
+      throw Error(ErrorCode::io_write, {.file = target_.string()}, "cannot be written: " + failure.message());
     }
     temporary_.clear();
   }

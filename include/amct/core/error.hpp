@@ -55,12 +55,12 @@ enum class ErrorCode : std::uint8_t {
 
 /// Where an error was found; parts that do not apply stay empty or 0.
 struct Where {
-  std::string file;
+  std::string file{};
   int line = 0;    ///< 1-based; 0 = unknown
   int column = 0;  ///< 1-based; 0 = unknown
-  std::string layer;
-  std::string tensor;
-  std::string field;
+  std::string layer{};
+  std::string tensor{};
+  std::string field{};
 };
 
 /// Bad input from outside: one line that names the place, the value found and what was expected.

@@ -38,7 +38,7 @@ inline constexpr LayerKind kAllLayerKinds[] = {
 
 /// All that a configuration needs to know of a layer.
 struct LayerInfo {
-  std::string name;
+  std::string name{};
   LayerKind kind = LayerKind::conv2d;
 };
 

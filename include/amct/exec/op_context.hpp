@@ -38,6 +38,13 @@ struct OpContext {
     }
     return tensor;
   }
+  /// A float32 input of one element, or a default if it is not given.
+  [[nodiscard]] float scalar_or(std::size_t index, float otherwise) const {
+    if (!has(index)) return otherwise;
+    const Tensor& tensor = floats(index);
+    if (tensor.size() != 1) fail("input " + std::to_string(index) + " is " + to_string(tensor.shape()) + ", expected one value");
+    return tensor.data<float>()[0];
+  }
   /// An input of integers such as axes, sizes or pads.
   [[nodiscard]] std::vector<std::int64_t> integers(std::size_t index) const {
     const Tensor wide = input(index).cast(ElementType::int64);

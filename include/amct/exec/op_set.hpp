@@ -27,7 +27,7 @@ class OpSet {
   void add(const std::string& name, Op op) { ops_[name] = op; }
 
   [[nodiscard]] Op find(const graph::Node& node) const {
-    const auto found = ops_.find(node.domain.empty() ? node.op_type : node.domain + ':' + node.op_type);
+    const auto found = ops_.find(full_name(node));
     return found == ops_.end() ? nullptr : found->second;
   }
 
@@ -37,8 +37,8 @@ class OpSet {
     std::string missing;
     std::string example;
     for (const auto& node : graph.nodes) {
-      if (find(node) != nullptr || !seen.insert(node.op_type).second) continue;
-      missing += (missing.empty() ? "" : ", ") + node.op_type;
+      if (find(node) != nullptr || !seen.insert(full_name(node)).second) continue;
+      missing += (missing.empty() ? "" : ", ") + full_name(node);
       if (example.empty()) example = node.name;
     }
     if (missing.empty()) return;
@@ -46,6 +46,10 @@ class OpSet {
   }
 
  private:
+  static std::string full_name(const graph::Node& node) {
+    return node.domain.empty() ? node.op_type : node.domain + ':' + node.op_type;
+  }
+
   std::map<std::string, Op> ops_;
 };
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -73,9 +75,11 @@ class CalibrationHook {
     }
   }
 
-  void start_batch(std::size_t index) {
+  void start_batch(std::size_t index, const std::vector<Tensor>& inputs) {
     batch_ = index;
     origin_.clear();
+    not_finite_.clear();
+    for (std::size_t i = 0; i < inputs.size(); ++i) note_not_finite(inputs[i], graph_.inputs[i]);
   }
   void before(const graph::Node& node, std::span<const Tensor* const> inputs) {
     const auto found = layers_at_.find(node.name);
@@ -86,14 +90,22 @@ class CalibrationHook {
     }
   }
   void after(const graph::Node& node, std::span<const Tensor> outputs) {
-    if (!origin_.empty()) return;
-    for (const auto& output : outputs) {
-      if (output.type() == ElementType::float32 && !check_finite(output.data<float>()).ok()) origin_ = node.name;
+    const bool passed_on = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                       [&](graph::ValueId id) { return not_finite_.contains(id); });
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const bool made = note_not_finite(outputs[i], node.outputs[i]) && !passed_on;
+      if (made && origin_.empty()) origin_ = node.name;
     }
   }
   [[nodiscard]] const Ifmr& observer(const std::string& layer) const { return observers_.at(layer); }
 
  private:
+  bool note_not_finite(const Tensor& tensor, graph::ValueId id) {
+    if (tensor.type() != ElementType::float32 || check_finite(tensor.data<float>()).ok()) return false;
+    not_finite_.insert(id);
+    return true;
+  }
+
   [[noreturn]] void refuse(const std::string& layer, graph::ValueId value, const Status& status) const {
     std::string text = "batch " + std::to_string(batch_) + ": " + describe(status.code);
     if (status.code == StatusCode::not_finite) {
@@ -110,7 +122,8 @@ class CalibrationHook {
   std::map<std::string, std::vector<std::string>> layers_at_;  // node name -> layers whose data it reads
   std::map<std::string, Ifmr> observers_;
   std::size_t batch_ = 0;
-  std::string origin_;  // first node of this batch that made NaN or Inf
+  std::string origin_;                    // first node of this batch that made NaN or Inf out of finite values
+  std::set<graph::ValueId> not_finite_;   // values of this batch that contain NaN or Inf
 };
 
 /// ARQ on every weight of the plan. Fills in the weight side of the record and fake-quantizes the weights of
@@ -170,8 +183,9 @@ template <BatchSource S>
   detail::CalibrationHook hook(calibration, prepared.plan);
   const exec::Interpreter interpreter(calibration);
   for (std::size_t b = 0; b < count; ++b) {
-    hook.start_batch(b);
-    (void)interpreter.run(batches.load(b), hook);
+    const std::vector<Tensor> inputs = batches.load(b);
+    if (inputs.size() == calibration.inputs.size()) hook.start_batch(b, inputs);
+    (void)interpreter.run(inputs, hook);
     sink.step("calibrate", b + 1, count);
   }
   for (std::size_t l = 0; l < record.size(); ++l) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,10 +34,10 @@ struct Dim {
 
 /// Something that flows between nodes: a graph input, a node output, or a constant.
 struct Value {
-  std::string name;
+  std::string name{};
   ElementType type = ElementType::float32;  ///< of graph inputs, outputs and initializers
-  std::optional<std::vector<Dim>> shape;    ///< as declared or inferred; empty if not known
-  std::optional<Tensor> initializer;        ///< constant data, such as weights
+  std::optional<std::vector<Dim>> shape{};   ///< as declared or inferred; empty if not known
+  std::optional<Tensor> initializer{};        ///< constant data, such as weights
 };
 
 using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
@@ -44,12 +45,12 @@ using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std
 
 /// One operation. Names are unique and not empty.
 struct Node {
-  std::string op_type;
-  std::string domain;  ///< empty for standard ONNX
-  std::string name;
-  std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;
-  std::vector<std::pair<std::string, Attribute>> attributes;
+  std::string op_type{};
+  std::string domain{};  ///< empty for standard ONNX
+  std::string name{};
+  std::vector<ValueId> inputs{};
+  std::vector<ValueId> outputs{};
+  std::vector<std::pair<std::string, Attribute>> attributes{};
 
   /// The attribute if present with this type, else null.
   template <class T>
@@ -85,6 +86,7 @@ struct Graph {
   std::string name;
   std::int64_t opset = 13;       ///< of the default ONNX domain
   std::int64_t ir_version = 7;
+  std::map<std::string, std::int64_t> domains;  ///< other domains and their versions
   std::vector<Value> values;
   std::vector<Node> nodes;       ///< in an order in which they can be executed
   std::vector<ValueId> inputs;   ///< without initializers

@@ -18,9 +18,9 @@ namespace amct::graph {
 
 /// A layer of a quantizable type that stays float, and why.
 struct FloatLayer {
-  std::string name;
-  std::string op_type;
-  std::string reason;
+  std::string name{};
+  std::string op_type{};
+  std::string reason{};
 };
 
 /// The layers of a network sorted by whether they can be quantized, both in model order.
@@ -34,6 +34,12 @@ namespace detail {
 [[nodiscard]] inline std::string refuse_pool(const Node& node) {
   const auto* kernel = node.attribute<std::vector<std::int64_t>>("kernel_shape");
   if (kernel == nullptr || kernel->size() != 2) return "only 2-D average pooling is quantized";
+  return {};
+}
+
+[[nodiscard]] inline std::string refuse_groups(const Node& node, const Shape& weight) {
+  const auto groups = node.attribute_or<std::int64_t>("group", 1);
+  if (groups < 1 || weight[0] % groups != 0) return "its " + std::to_string(groups) + " groups do not divide its channels";
   return {};
 }
 
@@ -58,7 +64,7 @@ namespace detail {
   if (bias != kNoValue && uses.constant(bias) == nullptr) return "its bias is not a constant";
   if (bias != kNoValue && uses.consumers(bias).size() > 1) return "its bias is shared with another node";
   if (uses.constant(node.input(0)) != nullptr) return "its input is a constant";
-  return node.op_type == "Gemm" ? refuse_gemm(node, uses) : std::string();
+  return node.op_type == "Gemm" ? refuse_gemm(node, uses) : refuse_groups(node, data.shape());
 }
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -72,12 +73,18 @@ inline void to_onnx(const graph::Value& value, ::onnx::ValueInfoProto& info) {
 /// The ONNX message of a network. Initializers that no node reads are left out.
 [[nodiscard]] inline ::onnx::ModelProto to_model(const graph::Graph& graph) {
   ::onnx::ModelProto model;
-  model.set_ir_version(graph.ir_version);
+  // Before version 4 every initializer had to be listed as an input too.
+  constexpr std::int64_t kFreeInitializers = 4;
+  model.set_ir_version(std::max(kFreeInitializers, graph.ir_version));
   model.set_producer_name("amct");
   model.set_producer_version(kVersion);
-  auto& opset = *model.add_opset_import();
-  opset.set_domain("");
-  opset.set_version(graph.opset);
+  const auto import_domain = [&](const std::string& domain, std::int64_t version) {
+    auto& opset = *model.add_opset_import();
+    opset.set_domain(domain);
+    opset.set_version(version);
+  };
+  import_domain("", graph.opset);
+  for (const auto& [domain, version] : graph.domains) import_domain(domain, version);
 
   auto& target = *model.mutable_graph();
   target.set_name(graph.name.empty() ? "amct" : graph.name);

@@ -61,10 +61,19 @@ namespace detail {
   return model;
 }
 
+/// "ai.onnx" is another name of the default domain, which the checker does not know.
+inline void resolve_domain_alias(::onnx::ModelProto& model) {
+  const auto resolve = [](auto& entry) {
+    if (entry.domain() == "ai.onnx") entry.set_domain("");
+  };
+  for (auto& entry : *model.mutable_opset_import()) resolve(entry);
+  for (auto& node : *model.mutable_graph()->mutable_node()) resolve(node);
+}
+
 [[nodiscard]] inline std::int64_t default_opset(const ::onnx::ModelProto& model) {
   std::int64_t opset = 0;
   for (const auto& entry : model.opset_import()) {
-    if (entry.domain().empty() || entry.domain() == "ai.onnx") opset = entry.version();
+    if (entry.domain().empty()) opset = entry.version();
   }
   if (opset < kFirstOpset || opset > kLastOpset) {
     throw Error(ErrorCode::model_unsupported, {.field = "opset_import"},
@@ -167,7 +176,8 @@ class Importer {
       if (!graph_.value(id).initializer) graph_.inputs.push_back(id);
     }
     for (const auto& info : source_.output()) graph_.outputs.push_back(declare(info));
-    for (const auto& node : source_.node()) add_node(node);
+    const auto names = node_names();
+    for (int n = 0; n < source_.node_size(); ++n) add_node(source_.node(n), names[static_cast<std::size_t>(n)]);
     return std::move(graph_);
   }
 
@@ -200,13 +210,24 @@ class Importer {
     return id;
   }
 
-  void add_node(const ::onnx::NodeProto& source) {
-    graph::Node node{.op_type = source.op_type(), .domain = source.domain() == "ai.onnx" ? "" : source.domain()};
-    const std::string wanted =
-        source.name().empty() ? source.op_type() + '_' + std::to_string(graph_.nodes.size()) : source.name();
-    node.name = names_.node(wanted);
-    for (const auto& name : source.input()) node.inputs.push_back(value_of(name));
-    for (const auto& name : source.output()) node.outputs.push_back(value_of(name));
+  /// Names given in the file come first, so that a made one never takes them.
+  [[nodiscard]] std::vector<std::string> node_names() const {
+    graph::UniqueNames unique{graph::Graph{}};
+    std::vector<std::string> names(static_cast<std::size_t>(source_.node_size()));
+    for (const bool given : {true, false}) {
+      for (int n = 0; n < source_.node_size(); ++n) {
+        const auto& node = source_.node(n);
+        if (node.name().empty() == given) continue;
+        names[static_cast<std::size_t>(n)] = unique.node(given ? node.name() : node.op_type() + '_' + std::to_string(n));
+      }
+    }
+    return names;
+  }
+
+  void add_node(const ::onnx::NodeProto& source, const std::string& name) {
+    graph::Node node{.op_type = source.op_type(), .domain = source.domain(), .name = name};
+    for (const auto& input : source.input()) node.inputs.push_back(value_of(input));
+    for (const auto& output : source.output()) node.outputs.push_back(value_of(output));
     while (!node.outputs.empty() && node.outputs.back() == graph::kNoValue) node.outputs.pop_back();
     for (const auto& attribute : source.attribute()) {
       node.attributes.emplace_back(attribute.name(), from_onnx(attribute, node.name));
@@ -216,7 +237,6 @@ class Importer {
 
   const ::onnx::GraphProto& source_;
   graph::Graph graph_;
-  graph::UniqueNames names_{graph_};
   std::map<std::string, graph::ValueId> ids_;
 };
 
@@ -230,11 +250,15 @@ class Importer {
 [[nodiscard]] inline graph::Graph import_model(const std::filesystem::path& path, const InputShapes& shapes = {}) {
   ::onnx::ModelProto model = detail::parse_model(path);
   try {
+    detail::resolve_domain_alias(model);
     const std::int64_t opset = detail::default_opset(model);
     detail::run_checker(model);
     graph::Graph graph = detail::Importer(model.graph()).run();
     graph.opset = opset;
     graph.ir_version = model.ir_version();
+    for (const auto& entry : model.opset_import()) {
+      if (!entry.domain().empty()) graph.domains[entry.domain()] = entry.version();
+    }
     detail::bind_shapes(model, shapes);
     detail::infer_shapes(model);
     return graph;

@@ -40,9 +40,8 @@ inline void save_model(const OutputFiles& files, const flow::Prepared& prepared,
   write_model(deployed, deploy_file);
   write_model(fake, fake_file);
   record_file.stream() << protobuf::record_text(record);
-  deploy_file.commit();
-  fake_file.commit();
-  record_file.commit();
+  for (AtomicFile* file : {&deploy_file, &fake_file, &record_file}) file->finish();
+  for (AtomicFile* file : {&deploy_file, &fake_file, &record_file}) file->commit();
 }
 
 }  // namespace amct::onnx

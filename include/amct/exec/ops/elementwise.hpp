@@ -74,8 +74,8 @@ inline void hard_sigmoid(const OpContext& context) {
 /// ONNX Clip with its bounds as inputs. NaN stays NaN.
 inline void clip(const OpContext& context) {
   const Tensor& x = context.floats(0);
-  const float low = context.has(1) ? context.floats(1).data<float>()[0] : -std::numeric_limits<float>::infinity();
-  const float high = context.has(2) ? context.floats(2).data<float>()[0] : std::numeric_limits<float>::infinity();
+  const float low = context.scalar_or(1, -std::numeric_limits<float>::infinity());
+  const float high = context.scalar_or(2, std::numeric_limits<float>::infinity());
   const auto from = x.data<float>();
   const auto y = context.make_output(x.shape());
   for (std::size_t i = 0; i < from.size(); ++i) {

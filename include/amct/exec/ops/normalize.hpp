@@ -44,7 +44,8 @@ inline void softmax_along(const OpContext& context, const Shape& shape, std::siz
   const auto y = context.make_output(shape);
   const auto length = static_cast<std::size_t>(shape.count(axis, last));
   const auto inner = static_cast<std::size_t>(shape.count(last, shape.rank()));
-  for (std::size_t outer = 0; length != 0 && outer < from.size() / (length * inner); ++outer) {
+  if (from.empty()) return;
+  for (std::size_t outer = 0; outer < from.size() / (length * inner); ++outer) {
     for (std::size_t i = 0; i < inner; ++i) {
       const std::size_t first = outer * length * inner + i;
       float top = from[first];

@@ -38,7 +38,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// ONNX MaxPool (values only).
+/// ONNX MaxPool (values only). NaN in a window gives NaN.
 inline void max_pool(const OpContext& context) {
   const Tensor& x = context.floats(0);
   if (context.outputs.size() > 1) context.fail("the Indices output is not supported", ErrorCode::model_unsupported);
@@ -50,7 +50,10 @@ inline void max_pool(const OpContext& context) {
   for (std::size_t plane = 0; plane < static_cast<std::size_t>(x.shape().count(0, 2)); ++plane) {
     const float* source = x.data<float>().data() + plane * in_size;
     float* target = y.data() + plane * out_size;
-    for_each_tap(window, [&](std::int64_t, std::int64_t o, std::int64_t i) { target[o] = std::max(target[o], source[i]); });
+    for_each_tap(window, [&](std::int64_t, std::int64_t o, std::int64_t i) {
+      const bool is_nan = source[i] != source[i];  // stays, since nothing compares greater than it
+      if (is_nan || source[i] > target[o]) target[o] = source[i];
+    });
   }
 }
 

@@ -165,7 +165,7 @@ inline void pad(const OpContext& context) {
   const auto pads = context.integers(1);
   const std::size_t rank = x.shape().rank();
   if (pads.size() != 2 * rank) context.fail("pads has " + std::to_string(pads.size()) + " entries, expected " + std::to_string(2 * rank));
-  const float border = context.has(2) ? context.floats(2).data<float>()[0] : 0.0F;
+  const float border = context.scalar_or(2, 0.0F);
   std::vector<std::int64_t> dims(rank);
   for (std::size_t i = 0; i < rank; ++i) {
     dims[i] = x.shape()[i] + pads[i] + pads[rank + i];

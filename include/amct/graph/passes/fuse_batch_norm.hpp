@@ -26,7 +26,7 @@ namespace amct::graph {
 
 /// The learned and the measured numbers of a BatchNormalization, one each a channel.
 struct BatchNorm {
-  std::span<const float> gamma, beta, mean, variance;
+  std::span<const float> gamma{}, beta{}, mean{}, variance{};
   float epsilon = 1e-5F;
 };
 
@@ -70,7 +70,10 @@ namespace detail {
   if (node.op_type != "Conv" || !node.domain.empty() || weight == kNoValue) return false;
   const auto& data = graph.value(weight).initializer;
   if (!data || data->type() != ElementType::float32 || uses.consumers(weight).size() != 1) return false;
-  return node.input(kBiasInput) == kNoValue || uses.constant(node.input(kBiasInput)) != nullptr;
+  if (node.input(kBiasInput) == kNoValue) return true;
+  const Tensor* bias = uses.constant(node.input(kBiasInput));
+  return bias != nullptr && bias->type() == ElementType::float32 &&
+         bias->size() == weight_layout(node, data->shape()).channels();
 }
 
 [[nodiscard]] inline bool all_finite(std::span<const float> values) {

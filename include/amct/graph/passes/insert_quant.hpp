@@ -27,7 +27,7 @@ namespace detail {
   if (pad->attribute_or<std::string>("mode", "constant") != "constant") return layer;
   if (const ValueId border = pad->input(2); border != kNoValue) {
     const Tensor* value = uses.constant(border);
-    if (value == nullptr || value->type() != ElementType::float32 || value->data<float>()[0] != 0.0F) return layer;
+    if (value == nullptr || value->type() != ElementType::float32 || value->size() != 1 || value->data<float>()[0] != 0.0F) return layer;
   }
   return *pad;
 }
