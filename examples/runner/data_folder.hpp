@@ -14,11 +14,11 @@ namespace runner {
 
 /// One network input as the command line describes it.
 struct InputSpec {
-  std::string name;
-  amct::Shape shape;
+  std::string name{};
+  amct::Shape shape{};
   amct::ElementType file_type = amct::ElementType::float32;   ///< of .bin files
   amct::ElementType model_type = amct::ElementType::float32;  ///< what the network wants
-  std::filesystem::path folder;
+  std::filesystem::path folder{};
 };
 
 /// "input:16,1,28,28;mask:16,28" -> names and shapes. \throws amct::Error data_format
