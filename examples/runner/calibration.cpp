@@ -121,12 +121,20 @@ void run(const Arguments& arguments) {
   const DataFolder data = match_inputs(graph, named);
 
   clock.start("prepare");
-  const amct::flow::Prepared prepared = amct::flow::prepare(std::move(graph), config);
+  const auto in_model = [&](auto&& work) {  // errors inside the network name its file
+    try {
+      return work();
+    } catch (const Error& error) {
+      if (!error.where().file.empty()) throw;
+      throw error.in_file(arguments.model);
+    }
+  };
+  const auto prepared = in_model([&] { return amct::flow::prepare(std::move(graph), config); });
   spdlog::info("{} layers to quantize, {} BatchNormalization layers folded", prepared.plan.layers.size(), prepared.fused.size());
   clock.start("calibrate");
-  const amct::Record record = amct::flow::calibrate(prepared, data, terminal_progress());
+  const auto record = in_model([&] { return amct::flow::calibrate(prepared, data, terminal_progress()); });
   clock.start("write");
-  amct::onnx::save_model(files, prepared, record);
+  in_model([&] { amct::onnx::save_model(files, prepared, record); });
   clock.stop();
   print_summary(prepared, record, clock, files);
 }

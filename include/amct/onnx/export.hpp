@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -84,7 +85,11 @@ inline void to_onnx(const graph::Value& value, ::onnx::ValueInfoProto& info) {
     opset.set_version(version);
   };
   import_domain("", graph.opset);
-  for (const auto& [domain, version] : graph.domains) import_domain(domain, version);
+  std::map<std::string, std::int64_t> domains = graph.domains;
+  for (const auto& node : graph.nodes) {
+    if (!node.domain.empty()) domains.try_emplace(node.domain, 1);
+  }
+  for (const auto& [domain, version] : domains) import_domain(domain, version);
 
   auto& target = *model.mutable_graph();
   target.set_name(graph.name.empty() ? "amct" : graph.name);
