@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install` gives a prefix for find_package(amct CONFIG). All headers are installed; a component decides which
-# dependencies are looked for: core (default) none, exec Eigen, protobuf protoc, onnx all of them.
+# dependencies are looked for: core (default) none, eigen and exec Eigen, xtensor xtensor, protobuf protoc, onnx Eigen,
+# protoc and libonnx.
 
 include(CMakePackageConfigHelpers)
 

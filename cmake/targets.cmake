@@ -22,6 +22,16 @@ if(AMCT_WITH_EXEC)
   amct_interface_library(exec amct_amct Eigen3::Eigen)
 endif()
 
+# Doors to the containers of other libraries, for whoever has them.
+find_package(Eigen3 QUIET NO_MODULE)
+if(TARGET Eigen3::Eigen)
+  amct_interface_library(eigen amct_amct Eigen3::Eigen)
+endif()
+find_package(xtensor QUIET)
+if(TARGET xtensor)
+  amct_interface_library(xtensor amct_amct xtensor)
+endif()
+
 if(AMCT_WITH_FILES)
   set(AMCT_PROTO_DIR "${PROJECT_SOURCE_DIR}/proto")
   include("${PROJECT_SOURCE_DIR}/proto/amct-protobuf.cmake")

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include "kernel/paths_agree.hpp"
+
 namespace {
 
 template <class T>
@@ -43,5 +45,22 @@ TEST_CASE("the code of the offset is a positive zero at all lengths") {
     CAPTURE(size);
     CHECK(x == std::vector<float>(size, 0.0F));
     for (const float value : x) CHECK_FALSE(std::signbit(value));
+  }
+}
+
+TEST_CASE_TEMPLATE("every path dequantizes to the bits of the reference", T, std::int8_t, std::int16_t) {
+  for (const amct::Affine affine : {amct::Affine{0.03F, -7}, {1.0F, 0}, {3e-6F, 127}, {0.5F, 90000}}) {
+    for_lengths_and_offsets([&](std::size_t length, std::size_t offset) {
+      std::vector<T> all(length + offset);
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<T>(i * 2654435761U >> 7U);
+      const auto codes = std::span<const T>(all).subspan(offset);
+      std::vector<float> want(length);
+      amct::kernel::reference::dequantize(codes, std::span(want), affine);
+      on_every_path([&] {
+        std::vector<float> got(length);
+        amct::dequantize(codes, std::span(got), affine);
+        CHECK(same_bits(got, want));
+      });
+    });
   }
 }

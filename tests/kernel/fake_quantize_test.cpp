@@ -13,6 +13,9 @@
 
 #include <doctest/doctest.h>
 
+#include "kernel/paths_agree.hpp"
+#include "support/awkward_floats.hpp"
+
 namespace {
 
 using amct::Affine;
@@ -96,5 +99,24 @@ TEST_CASE("fake quantization equals quantization followed by dequantization") {
     amct::dequantize(std::span<const std::int8_t>(codes), std::span<float>(expected), affine);
     CAPTURE(size);
     CHECK(faked(x, affine) == expected);
+  }
+}
+
+TEST_CASE_TEMPLATE("every path fake-quantizes to the bits of the reference", Contract, amct::ReciprocalRoundAdd,
+                   amct::DivideAddRound) {
+  for (const amct::Affine affine : {amct::Affine{0.03F, -7}, {1.0F, 0}, {0.1F, -128}, {3e-6F, 127}, {0.5F, 90000}, {1e30F, 1}}) {
+    for_lengths_and_offsets([&](std::size_t length, std::size_t offset) {
+      const auto all = support::awkward_floats(length + offset, affine.scale);
+      const auto x = std::span<const float>(all).subspan(offset);
+      for (const int bits : {4, 8, 16}) {
+        std::vector<float> want(length);
+        amct::kernel::reference::fake_quantize<Contract>(x, std::span(want), affine, amct::CodeRange{bits});
+        on_every_path([&] {
+          std::vector<float> got(length);
+          amct::fake_quantize<Contract>(x, std::span(got), affine, amct::CodeRange{bits});
+          CHECK(same_bits(got, want));
+        });
+      }
+    });
   }
 }

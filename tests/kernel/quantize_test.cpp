@@ -9,6 +9,9 @@
 
 #include <doctest/doctest.h>
 
+#include "kernel/paths_agree.hpp"
+#include "support/awkward_floats.hpp"
+
 namespace {
 
 using amct::Affine;
@@ -94,4 +97,31 @@ TEST_CASE("only as many codes as values are written") {
   const std::vector<float> x = {1.0F, 2.0F, 3.0F};
   amct::quantize(std::span<const float>(x), std::span<std::int8_t>(codes).subspan(1, 3), {1.0F, 0}, {8});
   CHECK(codes == std::vector<std::int8_t>{99, 1, 2, 3, 99});
+}
+
+TEST_CASE_TEMPLATE("every path quantizes to the bits of the reference", Contract, amct::ReciprocalRoundAdd, amct::DivideAddRound) {
+  for (const amct::Affine affine : {amct::Affine{0.03F, -7}, {1.0F, 0}, {0.1F, -128}, {3e-6F, 127}, {0.5F, 90000}, {1e30F, 1}}) {
+    for_lengths_and_offsets([&](std::size_t length, std::size_t offset) {
+      const auto all = support::awkward_floats(length + offset, affine.scale);
+      const auto x = std::span<const float>(all).subspan(offset);
+      for (const int bits : {2, 4, 8}) {
+        std::vector<std::int8_t> want(length);
+        amct::kernel::reference::quantize<Contract>(x, std::span(want), affine, amct::CodeRange{bits});
+        on_every_path([&] {
+          std::vector<std::int8_t> got(length);
+          amct::quantize<Contract>(x, std::span(got), affine, amct::CodeRange{bits});
+          CHECK(same_bits(got, want));
+        });
+      }
+      for (const int bits : {9, 12, 16}) {
+        std::vector<std::int16_t> want(length);
+        amct::kernel::reference::quantize<Contract>(x, std::span(want), affine, amct::CodeRange{bits});
+        on_every_path([&] {
+          std::vector<std::int16_t> got(length);
+          amct::quantize<Contract>(x, std::span(got), affine, amct::CodeRange{bits});
+          CHECK(same_bits(got, want));
+        });
+      }
+    });
+  }
 }

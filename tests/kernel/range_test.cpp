@@ -9,6 +9,9 @@
 
 #include <doctest/doctest.h>
 
+#include "kernel/paths_agree.hpp"
+#include "support/awkward_floats.hpp"
+
 namespace {
 
 using amct::check_finite;
@@ -26,10 +29,10 @@ amct::Status checked(const std::vector<float>& x) { return check_finite(x); }
 TEST_CASE("a range is empty before the first value") {
   ValueRange range;
   CHECK(range.empty());
-  range.extend({});
+  REQUIRE(range.extend({}).ok());
   CHECK(range.empty());
   const std::vector<float> zero = {0.0F};
-  range.extend(zero);
+  REQUIRE(range.extend(zero).ok());
   CHECK_FALSE(range.empty());
   CHECK(range.min == 0.0F);
   CHECK(range.max == 0.0F);
@@ -39,10 +42,10 @@ TEST_CASE("a range covers what it has seen and nothing more") {
   ValueRange range;
   const std::vector<float> first = {-3.0F};
   const std::vector<float> second = {-1.0F, -7.0F, -2.0F};
-  range.extend(first);
+  REQUIRE(range.extend(first).ok());
   CHECK(range.min == -3.0F);
   CHECK(range.max == -3.0F);  // not widened to zero here
-  range.extend(second);
+  REQUIRE(range.extend(second).ok());
   CHECK(range.min == -7.0F);
   CHECK(range.max == -1.0F);
 }
@@ -54,7 +57,7 @@ TEST_CASE("extremes are found at every place of every length") {
       x[place] = 9.0F;
       x[size - 1 - place] = place == size - 1 - place ? 9.0F : -9.0F;
       ValueRange range;
-      range.extend(x);
+      REQUIRE(range.extend(x).ok());
       CAPTURE(size);
       CAPTURE(place);
       REQUIRE(range.max == 9.0F);
@@ -66,7 +69,7 @@ TEST_CASE("extremes are found at every place of every length") {
 TEST_CASE("the widest floats and denormals are covered exactly") {
   ValueRange range;
   const std::vector<float> x = {1e-45F, -kMax, kMax};
-  range.extend(x);
+  REQUIRE(range.extend(x).ok());
   CHECK(range.min == -kMax);
   CHECK(range.max == kMax);
 }
@@ -92,4 +95,37 @@ TEST_CASE("the first value that is not finite is named, wherever it is") {
       }
     }
   }
+}
+
+TEST_CASE("every path finds the range and the first broken value of the reference") {
+  for_lengths_and_offsets([&](std::size_t length, std::size_t offset) {
+    for (const bool finite_only : {true, false}) {
+      const auto all = support::awkward_floats(length + offset, 0.25F, finite_only);
+      const auto x = std::span<const float>(all).subspan(offset);
+      const auto want = amct::kernel::reference::extremes(x);
+      const std::size_t first_broken = amct::kernel::reference::find_not_finite(x);
+      on_every_path([&] {
+        amct::ValueRange range;
+        const amct::Status status = range.extend(x);
+        CHECK(status.ok() == want.is_finite());
+        if (status.ok()) {
+          CHECK(range.min == want.min);
+          CHECK(range.max == want.max);
+        } else {
+          CHECK(status.index == first_broken);
+          CHECK(range.empty());
+        }
+      });
+    }
+  });
+}
+
+TEST_CASE("a zero end is +0 on every path") {
+  const std::vector<float> zeros(100, -0.0F);
+  on_every_path([&] {
+    amct::ValueRange range;
+    REQUIRE(range.extend(zeros).ok());
+    CHECK_FALSE(std::signbit(range.min));
+    CHECK_FALSE(std::signbit(range.max));
+  });
 }

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "kernel/paths_agree.hpp"
+
 namespace {
 
 using amct::ScaleCandidate;
@@ -55,4 +57,25 @@ TEST_CASE("squares are float32 and their sum is double") {
   CHECK(residual({0x1.001p+0F}, {0.0F, 0.0F, 1.0F}) == 0x1.002p+0);
   // 2^24 + 1 needs more than the 24 bits of a float.
   CHECK(residual({4096.0F, 1.0F, 1.0F, 1.0F}, {0.0F, 0.0F, 1.0F}) == 16777219.0);
+}
+
+TEST_CASE("every path sums squared residuals to the bits of the reference") {
+  std::vector<amct::ScaleCandidate> candidates;
+  for (int i = 0; i < 61; ++i) {
+    const float high = 2.5F * (0.7F + 0.01F * static_cast<float>(i));
+    candidates.push_back({i % 2 == 0 ? -high : -0.25F, high, high / 127.0F});
+  }
+  candidates.push_back({-1e30F, 1e30F, 1e-3F});  // quotients beyond the reach of the vector body
+  candidates.push_back({0.0F, 0.0F, 1.0F});
+  for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1024}, std::size_t{1025}, std::size_t{5000}}) {
+    std::vector<float> x(length);
+    for (std::size_t i = 0; i < length; ++i) x[i] = static_cast<float>(static_cast<int>(i * 40503U % 8191U) - 4095) * 0.001F;
+    std::vector<double> want(candidates.size(), 0.5);
+    amct::kernel::reference::add_squared_residuals(x, candidates, want);
+    on_every_path([&] {
+      std::vector<double> got(candidates.size(), 0.5);
+      amct::add_squared_residuals(x, candidates, got);
+      CHECK(same_bits(got, want));
+    });
+  }
 }

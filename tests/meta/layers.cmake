@@ -30,7 +30,8 @@ set(umbrella_folders core simd kernel observe quantize)
 # Packages and the places that may include them: folders, or single headers.
 set(door_onnx     "onnx/")
 set(door_google   "protobuf/|onnx/")
-set(door_Eigen    "exec/blas\\.hpp$|interop/")
+set(door_Eigen    "exec/blas\\.hpp$|interop/eigen\\.hpp$")
+set(door_xtensor  "interop/xtensor\\.hpp$")
 
 # Sets `problem` if a header in folder `from` may not include one in folder `to`.
 function(check_edge from to)
@@ -77,7 +78,7 @@ foreach(header IN LISTS headers)
       endif()
     elseif(target MATCHES "^amct/([^/]+)")
       check_edge("${from}" "${CMAKE_MATCH_1}")
-    elseif(target MATCHES "^(onnx|google|Eigen)/")
+    elseif(target MATCHES "^(onnx|google|Eigen|xtensor)/")
       set(package "${CMAKE_MATCH_1}")
       if(NOT header MATCHES "^(${door_${package}})")
         set(problem "<${package}/...> belongs behind its door")

@@ -6,7 +6,12 @@
 
 #include <amct/core/affine.hpp>
 #include <amct/core/bits.hpp>
+#include <amct/core/fp_environment.hpp>
 #include <amct/kernel/reference/dequantize.hpp>
+#include <amct/simd/dispatch.hpp>
+
+#define AMCT_KERNEL_BODY <amct/kernel/body/dequantize-inl.hpp>
+#include <amct/simd/for_each_arch.hpp>
 
 namespace amct {
 
@@ -17,7 +22,7 @@ namespace amct {
 template <CodeStorage T>
 void dequantize(std::span<const T> codes, std::span<float> x, const Affine& affine) noexcept {
   assert(x.size() == codes.size());
-  kernel::reference::dequantize(codes, x, affine);
+  in_default_fp_environment([&] { AMCT_DISPATCH(dequantize(codes, x, affine)) });
 }
 
 }  // namespace amct

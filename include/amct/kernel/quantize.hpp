@@ -2,13 +2,21 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
+#include <cstdint>
 #include <limits>
 #include <span>
 
 #include <amct/core/affine.hpp>
 #include <amct/core/bits.hpp>
 #include <amct/core/code.hpp>
+#include <amct/core/fp_environment.hpp>
 #include <amct/kernel/reference/quantize.hpp>
+#include <amct/kernel/vector_contract.hpp>
+#include <amct/simd/dispatch.hpp>
+
+#define AMCT_KERNEL_BODY <amct/kernel/body/quantize-inl.hpp>
+#include <amct/simd/for_each_arch.hpp>
 
 namespace amct {
 
@@ -22,7 +30,15 @@ template <CodeContract Contract = ReciprocalRoundAdd, CodeStorage T>
 void quantize(std::span<const float> x, std::span<T> codes, const Affine& affine, CodeRange range) noexcept {
   assert(x.size() == codes.size());
   assert(range.min() >= std::numeric_limits<T>::min() && range.max() <= std::numeric_limits<T>::max());
-  kernel::reference::quantize<Contract>(x, codes, affine, range);
+  in_default_fp_environment([&] {
+    if constexpr (kernel::VectorContract<Contract>) {
+      constexpr bool kDivides = std::same_as<Contract, DivideAddRound>;
+      const bool in_reach = (sizeof(T) > 1 || kernel::has_vector_offset(affine)) &&
+                            (!kDivides || kernel::has_exact_quotients(affine.scale));
+      if (in_reach) AMCT_DISPATCH(quantize<Contract>(x, codes, affine, range))
+    }
+    kernel::reference::quantize<Contract>(x, codes, affine, range);
+  });
 }
 
 }  // namespace amct

@@ -7,8 +7,18 @@
 
 #include <amct/core/status.hpp>
 #include <amct/kernel/reference/range.hpp>
+#include <amct/simd/dispatch.hpp>
+
+#define AMCT_KERNEL_BODY <amct/kernel/body/range-inl.hpp>
+#include <amct/simd/for_each_arch.hpp>
 
 namespace amct {
+
+namespace kernel {
+
+[[nodiscard]] inline Extremes extremes(std::span<const float> x) noexcept { AMCT_DISPATCH(extremes(x)) }
+
+}  // namespace kernel
 
 /// Smallest and largest value seen so far; `min > max` before the first.
 struct ValueRange {
@@ -17,15 +27,25 @@ struct ValueRange {
 
   [[nodiscard]] constexpr bool empty() const noexcept { return min > max; }
 
-  /// Takes in more values, which must be finite (see check_finite).
-  void extend(std::span<const float> x) noexcept { kernel::reference::extend_range(x, min, max); }
+  /// Takes in more values, in one pass. Data with a NaN or an infinity are refused, naming the first one, and change
+  /// nothing. A zero end is +0, whatever the signs of the zeros seen.
+  /// \note O(n), no allocation.
+  Status extend(std::span<const float> x) noexcept {
+    const kernel::Extremes found = kernel::extremes(x);
+    if (!found.is_finite()) {
+      const std::size_t bad = kernel::reference::find_not_finite(x);
+      return {StatusCode::not_finite, bad, static_cast<double>(x[bad])};
+    }
+    min = (found.min < min ? found.min : min) + 0.0F;
+    max = (found.max > max ? found.max : max) + 0.0F;
+    return {};
+  }
 };
 
 /// Refuses data with a NaN or an infinity, naming the first one. O(n).
 [[nodiscard]] inline Status check_finite(std::span<const float> x) noexcept {
-  const std::size_t bad = kernel::reference::find_not_finite(x);
-  if (bad == x.size()) return {};
-  return {StatusCode::not_finite, bad, static_cast<double>(x[bad])};
+  ValueRange ignored;
+  return ignored.extend(x);
 }
 
 }  // namespace amct

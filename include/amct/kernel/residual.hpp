@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <span>
 
+#include <amct/core/fp_environment.hpp>
 #include <amct/kernel/reference/residual.hpp>
+#include <amct/kernel/vector_contract.hpp>
+#include <amct/simd/dispatch.hpp>
+
+#define AMCT_KERNEL_BODY <amct/kernel/body/residual-inl.hpp>
+#include <amct/simd/for_each_arch.hpp>
 
 namespace amct {
 
-/// A clip range and the scale that goes with it, as tried by a scale search.
-struct ScaleCandidate {
-  float low = 0.0F;
-  float high = 0.0F;
-  float scale = 1.0F;
-};
-
 /// Adds to `sums[i]` the squared error of quantizing `x` with candidate i: clip to [low, high], round to a multiple of
-/// the scale (no integer grid, so no offset), compare with the unclipped value. Elements in float32, sums in double.
+/// the scale (no integer grid, so no offset), compare with the unclipped value. Elements and short partial sums in
+/// float32, the rest in double (see kernel/reference/residual.hpp for the order).
+/// \pre no NaN in x; usable scales
 /// \note O(x.size() * candidates.size()), no allocation.
 inline void add_squared_residuals(std::span<const float> x, std::span<const ScaleCandidate> candidates,
                                   std::span<double> sums) noexcept {
   assert(candidates.size() == sums.size());
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    sums[i] += kernel::reference::squared_residual(x, candidates[i].low, candidates[i].high, candidates[i].scale);
-  }
+  in_default_fp_environment([&] { AMCT_DISPATCH(add_squared_residuals(x, candidates, sums)) });
 }
 
 }  // namespace amct

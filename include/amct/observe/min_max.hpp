@@ -26,9 +26,7 @@ class MinMax {
 
   Status observe(std::span<const float> batch) noexcept {
     if (batch.empty()) return {StatusCode::empty};
-    if (const Status status = check_finite(batch); !status) return status;
-    seen_.extend(batch);
-    return {};
+    return seen_.extend(batch);
   }
   [[nodiscard]] bool ready() const noexcept { return !seen_.empty(); }
   [[nodiscard]] Affine compute(CodeRange range) const noexcept {

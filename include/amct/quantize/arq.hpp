@@ -40,11 +40,14 @@ class Arq {
   Status calibrate(std::span<const float> weight, const ChannelLayout& layout) {
     if (weight.empty()) return {StatusCode::empty};
     if (weight.size() != layout.size()) return {StatusCode::size_mismatch, weight.size()};
-    if (const Status status = check_finite(weight); !status) return status;
     std::vector<ValueRange> ranges(layout.channels());
+    Status finite;
     for_each_run(layout, [&](std::size_t channel, std::size_t first, std::size_t count) {
-      ranges[channel].extend(weight.subspan(first, count));
+      Status status = ranges[channel].extend(weight.subspan(first, count));
+      status.index += first;
+      if (finite.ok() && !status.ok()) finite = status;
     });
+    if (!finite.ok()) return finite;
     std::vector<Affine> channels;
     std::vector<std::size_t> degenerate;
     for (const ValueRange& range : ranges) {

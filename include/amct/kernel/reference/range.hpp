@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 
+namespace amct::kernel {
+
+/// Smallest and largest value, and the largest |value| as float bits, which shows NaN and Inf (see is_finite).
+struct Extremes {
+  float min = std::numeric_limits<float>::infinity();
+  float max = -std::numeric_limits<float>::infinity();
+  std::int32_t magnitude_bits = 0;
+
+  /// False if a NaN or an infinity was among the values; min and max mean nothing then.
+  [[nodiscard]] constexpr bool is_finite() const noexcept { return magnitude_bits < 0x7f800000; }
+};
+
+}  // namespace amct::kernel
+
 namespace amct::kernel::reference {
 
-inline void extend_range(std::span<const float> x, float& min, float& max) noexcept {
+[[nodiscard]] constexpr Extremes extremes(std::span<const float> x) noexcept {
+  Extremes result;
   for (const float value : x) {
-    min = value < min ? value : min;
-    max = value > max ? value : max;
+    result.min = value < result.min ? value : result.min;
+    result.max = value > result.max ? value : result.max;
+    const std::int32_t bits = std::bit_cast<std::int32_t>(value) & 0x7fffffff;
+    result.magnitude_bits = bits > result.magnitude_bits ? bits : result.magnitude_bits;
   }
+  return result;
 }
 
 /// Index of the first NaN or infinity, x.size() if there is none.
-[[nodiscard]] inline std::size_t find_not_finite(std::span<const float> x) noexcept {
-  constexpr float kLargest = std::numeric_limits<float>::max();
+[[nodiscard]] constexpr std::size_t find_not_finite(std::span<const float> x) noexcept {
   std::size_t i = 0;
-  while (i < x.size() && x[i] >= -kLargest && x[i] <= kLargest) ++i;
+  while (i < x.size() && (std::bit_cast<std::int32_t>(x[i]) & 0x7fffffff) < 0x7f800000) ++i;
   return i;
 }
 

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every float32 bit pattern through every path, compared with the reference. One test a contract, so that they run in
+# parallel.
+add_executable(exhaustive_test exhaustive/all_floats.cpp)
+target_link_libraries(exhaustive_test PRIVATE amct::amct amct_warnings)
+if(NOT CMAKE_CXX_FLAGS MATCHES "sanitize")
+  target_compile_options(exhaustive_test PRIVATE -O2)
+  foreach(contract IN ITEMS reciprocal divide)
+    add_test(NAME exhaustive_${contract} COMMAND exhaustive_test ${contract})
+    set_tests_properties(exhaustive_${contract} PROPERTIES LABELS exhaustive TIMEOUT 300)
+  endforeach()
+endif()
