@@ -9,6 +9,10 @@
 #include <amct/core/bits.hpp>
 #include <amct/core/code.hpp>
 #include <amct/core/granularity.hpp>
+#include <amct/core/half.hpp>
+#include <amct/core/packed4.hpp>
+#include <amct/core/parallel.hpp>
+#include <amct/core/requantize.hpp>
 #include <amct/core/rounding.hpp>
 #include <amct/core/status.hpp>
 #include <amct/kernel/dequantize.hpp>
@@ -21,4 +25,6 @@
 #include <amct/observe/min_max.hpp>
 #include <amct/quantize/arq.hpp>
 #include <amct/quantize/bias.hpp>
+#include <amct/quantize/scheme.hpp>
+#include <amct/simd/arch.hpp>
 #include <amct/version.hpp>

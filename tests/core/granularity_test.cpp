@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <amct/core/granularity.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -9,9 +10,14 @@
 namespace {
 
 using amct::ChannelLayout;
+using amct::GroupLayout;
+
+static_assert(amct::Granularity<ChannelLayout> && amct::Granularity<GroupLayout>);
+static_assert(!amct::Granularity<std::size_t>);
 
 /// The channel of every element, in memory order.
-std::vector<std::size_t> channel_of_elements(const ChannelLayout& layout) {
+template <amct::Granularity Layout>
+std::vector<std::size_t> channel_of_elements(const Layout& layout) {
   std::vector<std::size_t> channels;
   amct::for_each_run(layout, [&](std::size_t channel, std::size_t first, std::size_t count) {
     CHECK(first == channels.size());
@@ -22,7 +28,8 @@ std::vector<std::size_t> channel_of_elements(const ChannelLayout& layout) {
 
 using Channels = std::vector<std::size_t>;
 
-constexpr std::size_t sum_of_channels(const ChannelLayout& layout) {
+template <amct::Granularity Layout>
+constexpr std::size_t sum_of_channels(const Layout& layout) {
   std::size_t sum = 0;
   amct::for_each_run(layout, [&](std::size_t channel, std::size_t, std::size_t count) { sum += channel * count; });
   return sum;
@@ -35,25 +42,67 @@ TEST_CASE("a layout counts channels and elements") {
   static_assert(ChannelLayout{2, 3, 4, 5}.size() == 120);
   static_assert(ChannelLayout::per_tensor(7).channels() == 1 && ChannelLayout::per_tensor(7).size() == 7);
   static_assert(ChannelLayout{}.size() == 0);
-  static_assert(sum_of_channels({1, 1, 3, 2}) == 6, "usable in constant expressions");
+  static_assert(sum_of_channels(ChannelLayout{1, 1, 3, 2}) == 6, "usable in constant expressions");
   CHECK(ChannelLayout::per_tensor(0).size() == 0);
 }
 
 TEST_CASE("a convolution has its channels on the first axis") {
-  CHECK(channel_of_elements({1, 1, 3, 2}) == Channels{0, 0, 1, 1, 2, 2});
+  CHECK(channel_of_elements(ChannelLayout{1, 1, 3, 2}) == Channels{0, 0, 1, 1, 2, 2});
 }
 
 TEST_CASE("a matrix may have its channels on the last axis") {
-  CHECK(channel_of_elements({1, 3, 2, 1}) == Channels{0, 1, 0, 1, 0, 1});
+  CHECK(channel_of_elements(ChannelLayout{1, 3, 2, 1}) == Channels{0, 1, 0, 1, 0, 1});
 }
 
 TEST_CASE("a grouped transposed convolution numbers its channels through the groups") {
   // [Cin 4, Cout/g 2, 1] with 2 groups: rows 0 and 1 belong to channels 0 and 1, rows 2 and 3 to channels 2 and 3.
-  CHECK(channel_of_elements({2, 2, 2, 1}) == Channels{0, 1, 0, 1, 2, 3, 2, 3});
+  CHECK(channel_of_elements(ChannelLayout{2, 2, 2, 1}) == Channels{0, 1, 0, 1, 2, 3, 2, 3});
 }
 
 TEST_CASE("one channel is one run, and no element gives no element") {
   CHECK(channel_of_elements(ChannelLayout::per_tensor(4)) == Channels{0, 0, 0, 0});
   CHECK(channel_of_elements(ChannelLayout::per_tensor(0)).empty());
-  CHECK(channel_of_elements({1, 0, 3, 2}).empty());
+  CHECK(channel_of_elements(ChannelLayout{1, 0, 3, 2}).empty());
+}
+
+TEST_CASE("groups count the ragged tail of each row") {
+  static_assert(GroupLayout{2, 8, 4}.channels() == 4 && GroupLayout{2, 8, 4}.size() == 16);
+  static_assert(GroupLayout{2, 9, 4}.channels() == 6 && GroupLayout{2, 9, 4}.groups_per_row() == 3);
+  static_assert(GroupLayout{3, 5, 128}.channels() == 3);
+  static_assert(GroupLayout{}.size() == 0);
+  static_assert(sum_of_channels(GroupLayout{1, 5, 2}) == 0 * 2 + 1 * 2 + 2 * 1);
+  CHECK(GroupLayout{4, 10, 3}.channels() == 16);
+}
+
+TEST_CASE("groups are consecutive elements of a row and do not cross rows") {
+  CHECK(channel_of_elements(GroupLayout{2, 4, 2}) == Channels{0, 0, 1, 1, 2, 2, 3, 3});
+  CHECK(channel_of_elements(GroupLayout{2, 3, 2}) == Channels{0, 0, 1, 2, 2, 3});
+  CHECK(channel_of_elements(GroupLayout{1, 3, 1}) == Channels{0, 1, 2});
+  CHECK(channel_of_elements(GroupLayout{2, 2, 5}) == Channels{0, 0, 1, 1});
+}
+
+TEST_CASE("a group of 0 is the whole row, as one channel a row") {
+  CHECK(channel_of_elements(GroupLayout{2, 3, 0}) == channel_of_elements(ChannelLayout{1, 1, 2, 3}));
+  CHECK(GroupLayout{2, 3, 0}.channels() == 2);
+}
+
+TEST_CASE("groups without elements give no element") {
+  CHECK(channel_of_elements(GroupLayout{0, 4, 2}).empty());
+  CHECK(channel_of_elements(GroupLayout{3, 0, 2}).empty());
+  CHECK(channel_of_elements(GroupLayout{3, 0, 0}).empty());
+  CHECK(GroupLayout{3, 0, 2}.channels() == 0);
+}
+
+TEST_CASE("any group size covers each element once and channels never decrease") {
+  for (std::size_t columns = 1; columns <= 20; ++columns) {
+    for (std::size_t group = 0; group <= 22; ++group) {
+      const GroupLayout layout{3, columns, group};
+      const Channels channels = channel_of_elements(layout);
+      CAPTURE(columns);
+      CAPTURE(group);
+      REQUIRE(channels.size() == layout.size());
+      REQUIRE(channels.back() + 1 == layout.channels());
+      REQUIRE(std::is_sorted(channels.begin(), channels.end()));
+    }
+  }
 }

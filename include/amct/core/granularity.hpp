@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+
+/// \file
+/// Which elements of a dense row-major tensor share a scale. Algorithms walk a layout by `for_each_run` and need not
+/// know whether its channels are axes, groups of columns or the whole tensor.
 
 namespace amct {
 
@@ -36,5 +41,48 @@ constexpr void for_each_run(const ChannelLayout& layout, Visit&& visit) {
     }
   }
 }
+
+/// Groups of `group` consecutive elements of each row; a channel is a group. The last group of a row holds what is
+/// left, so `columns` need not be a multiple of `group`. A `group` of 0 means one group a row.
+struct GroupLayout {
+  std::size_t rows = 1;
+  std::size_t columns = 0;
+  std::size_t group = 0;
+
+  [[nodiscard]] constexpr std::size_t groups_per_row() const noexcept {
+    return group == 0 ? 1 : columns / group + (columns % group != 0 ? 1 : 0);
+  }
+  [[nodiscard]] constexpr std::size_t channels() const noexcept { return rows * groups_per_row(); }
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return rows * columns; }
+};
+
+/// The same for groups: each group is one run.
+template <class Visit>
+constexpr void for_each_run(const GroupLayout& layout, Visit&& visit) {
+  const std::size_t width = layout.group == 0 ? layout.columns : layout.group;
+  const std::size_t groups = layout.groups_per_row();
+  for (std::size_t channel = 0; channel < layout.channels(); ++channel) {
+    const std::size_t start = channel % groups * width;
+    const std::size_t left = layout.columns - start;
+    visit(channel, channel / groups * layout.columns + start, left < width ? left : width);
+  }
+}
+
+namespace detail {
+
+struct IgnoreRun {
+  constexpr void operator()(std::size_t, std::size_t, std::size_t) const noexcept {}
+};
+
+}  // namespace detail
+
+/// A division of a tensor's elements into channels: ChannelLayout, GroupLayout.
+/// `for_each_run(layout, visit)` reports runs in memory order; together they cover each of size() elements once.
+template <class G>
+concept Granularity = requires(const G& layout, detail::IgnoreRun visit) {
+  { layout.channels() } -> std::same_as<std::size_t>;
+  { layout.size() } -> std::same_as<std::size_t>;
+  for_each_run(layout, visit);
+};
 
 }  // namespace amct

@@ -7,12 +7,22 @@
 
 #include <amct/core/affine.hpp>
 #include <amct/core/code.hpp>
+#include <amct/core/rounding.hpp>
 
 namespace amct::kernel {
 
-/// Contracts that the vector bodies compute; others take the reference.
+/// Contracts that the vector bodies compute: any scaling and order of the offset, halves to even. Others take the
+/// reference.
 template <class C>
-concept VectorContract = std::same_as<C, ReciprocalRoundAdd> || std::same_as<C, DivideAddRound>;
+concept VectorContract = std::same_as<typename C::rounding, HalfEven> &&
+                         (std::same_as<typename C::scaling, Divide> || std::same_as<typename C::scaling, Reciprocal>) &&
+                         (std::same_as<typename C::offset_order, RoundThenAdd> ||
+                          std::same_as<typename C::offset_order, AddThenRound>);
+
+template <VectorContract C>
+inline constexpr bool kDivides = std::same_as<typename C::scaling, Divide>;
+template <VectorContract C>
+inline constexpr bool kAddsAfterRounding = std::same_as<typename C::offset_order, RoundThenAdd>;
 
 /// Elements a thread takes at once in array functions: 1 MiB of floats, far more work than handing it over.
 inline constexpr std::size_t kParallelGrain = std::size_t{1} << 18;

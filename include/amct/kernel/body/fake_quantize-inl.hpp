@@ -9,7 +9,7 @@ using namespace amct::simd::AMCT_ARCH_NAMESPACE;
 /// 1.5 * 2^23, which rounds half to even and never gives -0. NaN stays.
 template <VectorContract Contract>
 void fake_quantize(std::span<const float> x, std::span<float> y, const Affine& affine, CodeRange range) noexcept {
-  constexpr bool kAddAfter = std::same_as<Contract, ReciprocalRoundAdd>;
+  constexpr bool kAddAfter = kAddsAfterRounding<Contract>;
   const auto low_code = static_cast<float>(range.min());
   const auto high_code = static_cast<float>(range.max());
   const auto offset_code = static_cast<float>(affine.offset);
@@ -20,13 +20,11 @@ void fake_quantize(std::span<const float> x, std::span<float> y, const Affine& a
   const F high = set(kAddAfter ? high_code - offset_code : high_code);
   const F rounder = set(12582912.0F);
   const auto one = [&](F v) {
-    if constexpr (kAddAfter) {
-      v = at_least(at_most(mul(v, inverse), high), low);
-      return mul(sub(add(v, rounder), rounder), scale);
-    } else {
-      v = at_least(at_most(add(div(v, scale), offset), high), low);
-      return mul(sub(sub(add(v, rounder), rounder), offset), scale);
-    }
+    v = kDivides<Contract> ? div(v, scale) : mul(v, inverse);
+    if constexpr (!kAddAfter) v = add(v, offset);
+    v = sub(add(at_least(at_most(v, high), low), rounder), rounder);
+    if constexpr (!kAddAfter) v = sub(v, offset);
+    return mul(v, scale);
   };
   std::size_t i = 0;
   for (; i + 4 * kLanes <= x.size(); i += 4 * kLanes) {

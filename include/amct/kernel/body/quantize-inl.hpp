@@ -12,22 +12,19 @@ using namespace amct::simd::AMCT_ARCH_NAMESPACE;
 /// functions on the IBM RISC System/6000 processor", 1990). Where the product overflows it gives NaN.
 template <VectorContract Contract>
 struct BeforeRounding {
-  static constexpr bool kAddsAfter = std::same_as<Contract, ReciprocalRoundAdd>;
   F scale, inverse, offset;
   std::int32_t shift;
 
   AMCT_VOP explicit BeforeRounding(const Affine& affine)
       : scale(set(affine.scale)), inverse(set(1.0F / affine.scale)), offset(set(static_cast<float>(affine.offset))),
-        shift(kAddsAfter ? affine.offset : 0) {}
+        shift(kAddsAfterRounding<Contract> ? affine.offset : 0) {}
 
   AMCT_VOP F operator()(const float* p) const {
     const F x = load(p);
-    const F product = mul(x, inverse);
-    if constexpr (kAddsAfter) {
-      return product;
-    } else {
-      return add(fused_add(fused_sub(product, scale, x), inverse, product), offset);
-    }
+    F scaled = mul(x, inverse);
+    if constexpr (kDivides<Contract>) scaled = fused_add(fused_sub(scaled, scale, x), inverse, scaled);
+    if constexpr (!kAddsAfterRounding<Contract>) scaled = add(scaled, offset);
+    return scaled;
   }
 };
 
