@@ -10,8 +10,8 @@
 int main() {
   const std::vector<float> batch{-1.0F, -0.25F, 0.0F, 0.5F, 1.25F, 3.0F};
 
-  amct::Ifmr observer;                                     // AMCT's default observer of activations
-  if (!observer.observe(batch)) return 1;                  // refuses NaN, Inf and empty data
+  amct::Ifmr observer;                     // AMCT's default observer of activations
+  if (!observer.observe(batch)) return 1;  // refuses NaN, Inf and empty data
   const amct::Affine affine = observer.compute(amct::Int8::range);
 
   std::vector<std::int8_t> codes(batch.size());

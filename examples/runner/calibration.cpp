@@ -130,7 +130,8 @@ void run(const Arguments& arguments) {
     }
   };
   const auto prepared = in_model([&] { return amct::flow::prepare(std::move(graph), config); });
-  spdlog::info("{} layers to quantize, {} BatchNormalization layers folded", prepared.plan.layers.size(), prepared.fused.size());
+  spdlog::info("{} layers to quantize, {} BatchNormalization layers folded", prepared.plan.layers.size(),
+               prepared.fused.size());
   clock.start("calibrate");
   const auto record = in_model([&] { return amct::flow::calibrate(prepared, data, terminal_progress()); });
   clock.start("write");
@@ -143,22 +144,28 @@ void run(const Arguments& arguments) {
 
 void add_calibration(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb = app.add_subcommand(
-      "calibration", "Post-training quantization: read a trained ONNX network and calibration data, write\n"
-                     "<save_path>_deploy_model.onnx, <save_path>_fake_quant_model.onnx and\n"
-                     "<save_path>_quant_param_record.txt");
+  CLI::App* verb =
+      app.add_subcommand("calibration",
+                         "Post-training quantization: read a trained ONNX network and calibration data, write\n"
+                         "<save_path>_deploy_model.onnx, <save_path>_fake_quant_model.onnx and\n"
+                         "<save_path>_quant_param_record.txt");
   verb->add_option("--model", arguments->model, "ONNX model, opset 11 to 17")->required();
-  verb->add_option("--save_path", arguments->save_path, "folder and beginning of the file names, such as out/m; out/ for none")
+  verb->add_option("--save_path", arguments->save_path,
+                   "folder and beginning of the file names, such as out/m; out/ for none")
       ->required();
-  verb->add_option("--input_shape", arguments->input_shape, "\"input:16,1,28,28\", several inputs joined by ';'")->required();
-  verb->add_option("--data_types,--data_type", arguments->data_types,
-                   "element type of the .bin files: float32, float64, int8, uint8, int32, int64; one an input, joined by ';'")
+  verb->add_option("--input_shape", arguments->input_shape, "\"input:16,1,28,28\", several inputs joined by ';'")
       ->required();
-  verb->add_option("--data_dir", arguments->data_dir,
-                   "folder of calibration data, one batch a file in bytewise order of names: raw little-endian .bin, or\n"
-                   ".npy (which states its own type); one folder an input, joined by ';'")
+  verb->add_option(
+          "--data_types,--data_type", arguments->data_types,
+          "element type of the .bin files: float32, float64, int8, uint8, int32, int64; one an input, joined by ';'")
       ->required();
-  verb->add_option("--calibration_config", arguments->config, "easy config (.cfg); without it every layer gets AMCT's defaults");
+  verb->add_option(
+          "--data_dir", arguments->data_dir,
+          "folder of calibration data, one batch a file in bytewise order of names: raw little-endian .bin, or\n"
+          ".npy (which states its own type); one folder an input, joined by ';'")
+      ->required();
+  verb->add_option("--calibration_config", arguments->config,
+                   "easy config (.cfg); without it every layer gets AMCT's defaults");
   verb->add_option("--batch_num", arguments->batch_num,
                    "batches to calibrate with; ignored if the config states its own; default: all files")
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000000}));

@@ -55,8 +55,8 @@ class ProgressLine {
     const double seconds = std::chrono::duration<double>(now - started_).count();
     // The first step has no step before it to measure, so it counts for nothing in the estimate.
     const double left = done > 1 ? seconds / static_cast<double>(done - 1) * static_cast<double>(total - done) : 0.0;
-    fmt::print(stderr, "{}{:<10} {:>4}/{:<4} {:>3.0f} %  {:.1f} s  ETA {:.0f} s{}", terminal ? "\r" : "", phase_, done, total,
-               100.0 * static_cast<double>(done) / static_cast<double>(total), seconds, left,
+    fmt::print(stderr, "{}{:<10} {:>4}/{:<4} {:>3.0f} %  {:.1f} s  ETA {:.0f} s{}", terminal ? "\r" : "", phase_, done,
+               total, 100.0 * static_cast<double>(done) / static_cast<double>(total), seconds, left,
                terminal && !last ? "   " : "\n");
   }
 
@@ -102,8 +102,10 @@ void start_logging(const std::string& flavour) {
 
 amct::ProgressSink terminal_progress() {
   auto line = std::make_shared<ProgressLine>();
-  return {.on_step = [line](std::string_view phase, std::size_t done, std::size_t total) { line->show(phase, done, total); },
-          .on_message = [](amct::LogLevel level, const std::string& message) { spdlog::log(to_spdlog(level), message); }};
+  return {
+      .on_step = [line](std::string_view phase, std::size_t done,
+                        std::size_t total) { line->show(phase, done, total); },
+      .on_message = [](amct::LogLevel level, const std::string& message) { spdlog::log(to_spdlog(level), message); }};
 }
 
 void PhaseClock::start(std::string name) {

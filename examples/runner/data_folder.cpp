@@ -39,7 +39,8 @@ amct::Shape parse_shape(const std::string& option, const std::string& text) {
     std::int64_t dim = 0;
     const auto parsed = std::from_chars(part.data(), part.data() + part.size(), dim);
     constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
-    if (parsed.ec != std::errc{} || parsed.ptr != part.data() + part.size() || dim < 1 || elements > kMostElements / dim) {
+    if (parsed.ec != std::errc{} || parsed.ptr != part.data() + part.size() || dim < 1 ||
+        elements > kMostElements / dim) {
       throw Error(ErrorCode::data_format, {.field = "--input_shape"},
                   "got \"" + option + "\", expected sizes of at least 1 as in \"input:16,1,28,28\"");
     }
@@ -60,8 +61,9 @@ amct::ElementType parse_type(const std::string& text) {
 
 void require_count(const char* option, std::size_t got, std::size_t expected) {
   if (got == expected) return;
-  throw Error(ErrorCode::data_format, {.field = option},
-              "got " + std::to_string(got) + " entries, expected one for each of " + std::to_string(expected) + " inputs");
+  throw Error(
+      ErrorCode::data_format, {.field = option},
+      "got " + std::to_string(got) + " entries, expected one for each of " + std::to_string(expected) + " inputs");
 }
 
 std::vector<std::filesystem::path> list_files(const std::filesystem::path& folder) {
@@ -104,7 +106,8 @@ amct::Tensor read_batch(const std::filesystem::path& path, const InputSpec& inpu
     const auto status = amct::check_finite(tensor.data<float>());
     if (!status.ok()) {
       throw Error(ErrorCode::data_not_finite, {.file = path.string(), .tensor = input.name},
-                  std::string("has ") + (std::isnan(status.value) ? "NaN" : "Inf") + " at index " + std::to_string(status.index));
+                  std::string("has ") + (std::isnan(status.value) ? "NaN" : "Inf") + " at index " +
+                      std::to_string(status.index));
     }
   }
   return tensor;

@@ -74,7 +74,8 @@ std::size_t evaluate(const std::string& model, const Tensor& data, std::span<con
       if (outputs[0].type() != amct::ElementType::float32 || outputs[0].shape().rank() == 0 ||
           outputs[0].shape()[0] != static_cast<std::int64_t>(count)) {
         throw Error(ErrorCode::model_shape, {.tensor = graph.value(graph.outputs[0]).name},
-                    "has shape " + to_string(outputs[0].shape()) + ", expected float32 scores for " + std::to_string(count) + " samples");
+                    "has shape " + to_string(outputs[0].shape()) + ", expected float32 scores for " +
+                        std::to_string(count) + " samples");
       }
       correct += count_correct(outputs[0], labels.subspan(first, count));
     } catch (const Error& error) {
@@ -89,21 +90,23 @@ void run(const Arguments& arguments) {
   const Tensor data = amct::interop::read_npy(arguments.data);
   const Tensor labels = amct::interop::read_npy(arguments.labels).cast(amct::ElementType::int64);
   if (data.shape().rank() < 2 || labels.size() == 0 || data.shape()[0] != static_cast<std::int64_t>(labels.size())) {
-    throw Error(ErrorCode::data_format, {.file = arguments.labels},
-                "has " + std::to_string(labels.size()) + " labels, expected one for each sample of " + to_string(data.shape()));
+    throw Error(
+        ErrorCode::data_format, {.file = arguments.labels},
+        "has " + std::to_string(labels.size()) + " labels, expected one for each sample of " + to_string(data.shape()));
   }
   const auto sink = terminal_progress();
   Table table({"model", "top-1", "drop", "images", "seconds"});
   double first_accuracy = 0.0;
   for (std::size_t m = 0; m < arguments.models.size(); ++m) {
     const auto start = std::chrono::steady_clock::now();
-    const std::size_t correct = evaluate(arguments.models[m], data, labels.data<std::int64_t>(), arguments.batch_size, sink);
+    const std::size_t correct =
+        evaluate(arguments.models[m], data, labels.data<std::int64_t>(), arguments.batch_size, sink);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const double accuracy = 100.0 * static_cast<double>(correct) / static_cast<double>(labels.size());
     if (m == 0) first_accuracy = accuracy;
     table.add({std::filesystem::path(arguments.models[m]).filename().string(), fixed(accuracy, 2) + " %",
-               m == 0 ? std::string("-") : fixed(first_accuracy - accuracy, 2) + " points", std::to_string(labels.size()),
-               fixed(seconds, 2)});
+               m == 0 ? std::string("-") : fixed(first_accuracy - accuracy, 2) + " points",
+               std::to_string(labels.size()), fixed(seconds, 2)});
   }
   table.print(std::cout);
   std::cout.flush();
@@ -113,10 +116,13 @@ void run(const Arguments& arguments) {
 
 void add_evaluate(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb = app.add_subcommand("evaluate", "Top-1 accuracy of networks on labelled data; the first model is the reference");
-  verb->add_option("--model", arguments->models, "ONNX model with one input and one output of class scores; may be repeated")
+  CLI::App* verb =
+      app.add_subcommand("evaluate", "Top-1 accuracy of networks on labelled data; the first model is the reference");
+  verb->add_option("--model", arguments->models,
+                   "ONNX model with one input and one output of class scores; may be repeated")
       ->required();
-  verb->add_option("--data", arguments->data, "samples along axis 0 (.npy), converted to the type the model wants")->required();
+  verb->add_option("--data", arguments->data, "samples along axis 0 (.npy), converted to the type the model wants")
+      ->required();
   verb->add_option("--labels", arguments->labels, "one class number a sample (.npy)")->required();
   verb->add_option("--batch_size", arguments->batch_size, "samples a run")
       ->capture_default_str()

@@ -3,8 +3,8 @@
 
 #include <exception>
 
-#include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
 
 #include <amct/core/error.hpp>
 #include <amct/version.hpp>

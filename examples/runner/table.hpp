@@ -33,7 +33,8 @@ class Table {
     for (const auto width : widths) cells.emplace_back(width, '-');
     return cells;
   }
-  static void print_row(std::ostream& out, const std::vector<std::string>& row, const std::vector<std::size_t>& widths) {
+  static void print_row(std::ostream& out, const std::vector<std::string>& row,
+                        const std::vector<std::size_t>& widths) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       line += "  " + row[c] + std::string(widths[c] - row[c].size(), ' ');

@@ -10,8 +10,10 @@ int main() {
   amct::Ifmr ifmr;
   amct::MinMax min_max;
   amct::Arq<amct::Int4> arq;
-  if (!ifmr.observe(data) || !min_max.observe(data) || !arq.calibrate(data, amct::ChannelLayout::per_tensor(4))) return 1;
+  if (!ifmr.observe(data) || !min_max.observe(data) || !arq.calibrate(data, amct::ChannelLayout::per_tensor(4)))
+    return 1;
   std::int8_t codes[4];
-  amct::quantize<>(std::span<const float>(data), std::span<std::int8_t>(codes), min_max.compute(amct::Int8::range), amct::Int8::range);
+  amct::quantize<>(std::span<const float>(data), std::span<std::int8_t>(codes), min_max.compute(amct::Int8::range),
+                   amct::Int8::range);
   return codes[2] == 127 && amct::is_usable(ifmr.compute(amct::Int16::range)) ? 0 : 1;
 }

@@ -268,7 +268,8 @@ TEST_CASE("C05 constants and data of one sign keep zero exactly representable") 
     const float code = std::nearbyint(x / a.scale) + static_cast<float>(a.offset);
     const CodeRange range{bits};
     return (std::clamp(code, static_cast<float>(range.min()), static_cast<float>(range.max())) -
-            static_cast<float>(a.offset)) * a.scale;
+            static_cast<float>(a.offset)) *
+           a.scale;
   };
   for (const float constant : {3.0F, -3.0F, 0.7F, 1e-3F, -1e6F}) {
     const Affine a = asymmetric(constant, constant);

@@ -47,7 +47,9 @@ TEST_CASE("a pool of several threads does all parts, again and again") {
   amct::detail::ThreadPool pool(4);
   for (int round = 0; round < 200; ++round) {
     std::vector<std::atomic<int>> counts(17);
-    pool.run(counts.size(), [](void* raw, std::size_t part) { ++(*static_cast<std::vector<std::atomic<int>>*>(raw))[part]; }, &counts);
+    pool.run(
+        counts.size(), [](void* raw, std::size_t part) { ++(*static_cast<std::vector<std::atomic<int>>*>(raw))[part]; },
+        &counts);
     for (const auto& count : counts) CHECK(count == 1);
   }
 }

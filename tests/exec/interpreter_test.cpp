@@ -51,20 +51,16 @@ TEST_CASE("A net runs in node order and gives its outputs in their order") {
 }
 
 TEST_CASE("An interpreter can run again, with other shapes too") {
-  const auto graph = GraphBuilder().input("x").node("Relu", "r", {"x"}, "a").node("Neg", "n", {"a"}, "y").output("y").build();
+  const auto graph =
+      GraphBuilder().input("x").node("Relu", "r", {"x"}, "a").node("Neg", "n", {"a"}, "y").output("y").build();
   const Interpreter interpreter(graph);
   check_tensor(interpreter.run({floats({2}, {1, -1})})[0], {2}, {-1, 0});
   check_tensor(interpreter.run({floats({1, 3}, {1, 2, 3})})[0], {1, 3}, {-1, -2, -3});
 }
 
 TEST_CASE("Graph outputs may be inputs, initializers, or given twice") {
-  const auto graph = GraphBuilder()
-                         .input("x")
-                         .initializer("w", floats({1}, {7}))
-                         .output("x")
-                         .output("w")
-                         .output("x")
-                         .build();
+  const auto graph =
+      GraphBuilder().input("x").initializer("w", floats({1}, {7})).output("x").output("w").output("x").build();
   const auto out = Interpreter(graph).run({floats({1}, {5})});
   check_tensor(out[0], {1}, {5});
   check_tensor(out[1], {1}, {7});
@@ -72,7 +68,8 @@ TEST_CASE("Graph outputs may be inputs, initializers, or given twice") {
 }
 
 TEST_CASE("A value that a node reads twice is there both times") {
-  const auto graph = GraphBuilder().input("x").node("Neg", "n", {"x"}, "a").node("Mul", "m", {"a", "a"}, "y").output("y").build();
+  const auto graph =
+      GraphBuilder().input("x").node("Neg", "n", {"x"}, "a").node("Mul", "m", {"a", "a"}, "y").output("y").build();
   check_tensor(Interpreter(graph).run({floats({1}, {5})})[0], {1}, {25});
 }
 
@@ -126,7 +123,9 @@ TEST_CASE("A wrong number of inputs is refused") {
 
 TEST_CASE("Shapes that do not fit name the node") {
   const auto graph = diamond();
-  const auto error = support::error_of([&] { (void)Interpreter(graph).run({floats({3}, {1, 2, 3}), Tensor::scalar(3.0F)}); });
+  const auto error = support::error_of([&] {
+    (void)Interpreter(graph).run({floats({3}, {1, 2, 3}), Tensor::scalar(3.0F)});
+  });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::model_shape);
   CHECK(error->where().layer == "add");
@@ -156,7 +155,8 @@ TEST_CASE("Operators that cannot be executed are refused before the first run") 
 }
 
 TEST_CASE("The opset of the graph selects the form of an operator") {
-  auto graph = GraphBuilder().input("x").node("Softmax", "s", {"x"}, "y", {{"axis", std::int64_t{0}}}).output("y").build();
+  auto graph =
+      GraphBuilder().input("x").node("Softmax", "s", {"x"}, "y", {{"axis", std::int64_t{0}}}).output("y").build();
   graph.opset = 13;
   check_tensor(Interpreter(graph).run({floats({1, 2}, {0, 0})})[0], {1, 2}, {1, 1});
   graph.opset = 11;

@@ -44,7 +44,8 @@ namespace naive {
   }
   return result;
 }
-[[nodiscard]] inline std::size_t offset(const amct::Shape& shape, std::int64_t first, std::int64_t second, const Ints& rest) {
+[[nodiscard]] inline std::size_t offset(const amct::Shape& shape, std::int64_t first, std::int64_t second,
+                                        const Ints& rest) {
   std::int64_t index = first * shape[1] + second;
   for (std::size_t i = 0; i < rest.size(); ++i) index = index * shape[i + 2] + rest[i];
   return static_cast<std::size_t>(index);
@@ -85,7 +86,8 @@ namespace naive {
         for (std::int64_t c = 0; c < group_in; ++c) {
           for (const auto& k : naive::positions(kernel)) {
             Ints from = at;
-            for (std::size_t i = 0; i < at.size(); ++i) from[i] = at[i] * g.stride[i] + k[i] * g.dilation[i] - g.pad_begin[i];
+            for (std::size_t i = 0; i < at.size(); ++i)
+              from[i] = at[i] * g.stride[i] + k[i] * g.dilation[i] - g.pad_begin[i];
             if (!naive::inside(from, in)) continue;
             sum += static_cast<double>(x.data<float>()[naive::offset(x.shape(), n, group * group_in + c, from)]) *
                    static_cast<double>(w.data<float>()[naive::offset(w.shape(), o, c, k)]);
@@ -106,7 +108,8 @@ namespace naive {
   Ints out;
   for (std::size_t i = 0; i < in.size(); ++i) {
     const auto extra = g.output_padding.empty() ? 0 : g.output_padding[i];
-    out.push_back((in[i] - 1) * g.stride[i] + extra + g.dilation[i] * (kernel[i] - 1) + 1 - g.pad_begin[i] - g.pad_end[i]);
+    out.push_back((in[i] - 1) * g.stride[i] + extra + g.dilation[i] * (kernel[i] - 1) + 1 - g.pad_begin[i] -
+                  g.pad_end[i]);
   }
   const auto group_in = x.shape()[1] / g.groups;
   const auto group_out = w.shape()[1];
@@ -118,7 +121,8 @@ namespace naive {
         for (std::int64_t o = 0; o < group_out; ++o) {
           for (const auto& k : naive::positions(kernel)) {
             Ints to = at;
-            for (std::size_t i = 0; i < at.size(); ++i) to[i] = at[i] * g.stride[i] + k[i] * g.dilation[i] - g.pad_begin[i];
+            for (std::size_t i = 0; i < at.size(); ++i)
+              to[i] = at[i] * g.stride[i] + k[i] * g.dilation[i] - g.pad_begin[i];
             if (!naive::inside(to, out)) continue;
             sums[naive::offset(y.shape(), n, c / group_in * group_out + o, to)] +=
                 static_cast<double>(x.data<float>()[naive::offset(x.shape(), n, c, at)]) *

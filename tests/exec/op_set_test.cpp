@@ -11,11 +11,43 @@ using namespace amct::exec;
 TEST_CASE("All built-in operators are found, in every opset that is read") {
   for (std::int64_t opset = 11; opset <= 17; ++opset) {
     const OpSet ops = float_ops(opset);
-    for (const char* name :
-         {"Add", "Sub", "Mul", "Div", "Pow", "Relu", "Sigmoid", "Tanh", "Sqrt", "Exp", "Erf", "Neg", "Abs", "Round",
-          "HardSwish", "LeakyRelu", "HardSigmoid", "Clip", "Conv", "ConvTranspose", "Gemm", "MatMul", "MaxPool",
-          "AveragePool", "GlobalAveragePool", "BatchNormalization", "Softmax", "ReduceMean", "Constant", "Identity",
-          "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Concat", "Pad"}) {
+    for (const char* name : {"Add",
+                             "Sub",
+                             "Mul",
+                             "Div",
+                             "Pow",
+                             "Relu",
+                             "Sigmoid",
+                             "Tanh",
+                             "Sqrt",
+                             "Exp",
+                             "Erf",
+                             "Neg",
+                             "Abs",
+                             "Round",
+                             "HardSwish",
+                             "LeakyRelu",
+                             "HardSigmoid",
+                             "Clip",
+                             "Conv",
+                             "ConvTranspose",
+                             "Gemm",
+                             "MatMul",
+                             "MaxPool",
+                             "AveragePool",
+                             "GlobalAveragePool",
+                             "BatchNormalization",
+                             "Softmax",
+                             "ReduceMean",
+                             "Constant",
+                             "Identity",
+                             "Flatten",
+                             "Reshape",
+                             "Squeeze",
+                             "Unsqueeze",
+                             "Transpose",
+                             "Concat",
+                             "Pad"}) {
       CAPTURE(name);
       CHECK((ops.find({.op_type = name}) != nullptr));
     }
@@ -40,7 +72,12 @@ TEST_CASE("Users add operators, also of other domains, and replace built-in ones
   CHECK((ops.find({.op_type = "Twice", .domain = "com.example"}) == own));
   CHECK((ops.find({.op_type = "Twice"}) == nullptr));
 
-  auto graph = support::GraphBuilder().input("x").node("Twice", "t", {"x"}, "y").node("Relu", "r", {"y"}, "z").output("z").build();
+  auto graph = support::GraphBuilder()
+                   .input("x")
+                   .node("Twice", "t", {"x"}, "y")
+                   .node("Relu", "r", {"y"}, "z")
+                   .output("z")
+                   .build();
   graph.nodes[0].domain = "com.example";
   const auto out = Interpreter(graph, ops).run({support::floats({1}, {-3})});
   CHECK(support::values(out[0]) == std::vector<float>{-12});

@@ -22,7 +22,8 @@ struct Case {
 };
 
 // 0.1 has an inexact reciprocal; 2^-23 is the smallest scale AMCT keeps; 1e30 makes reciprocals near the denormals.
-constexpr Case kCases[] = {{{0.1F, -3}, amct::CodeRange{8}}, {{1.1920929e-7F, -128}, amct::CodeRange{8}}, {{1e30F, 7}, amct::CodeRange{4}}};
+constexpr Case kCases[] = {
+    {{0.1F, -3}, amct::CodeRange{8}}, {{1.1920929e-7F, -128}, amct::CodeRange{8}}, {{1e30F, 7}, amct::CodeRange{4}}};
 
 constexpr std::size_t kChunk = std::size_t{1} << 16;
 
@@ -66,7 +67,8 @@ int check_all() {
     for (std::uint64_t first = 0; first < std::uint64_t{1} << 32; first += kChunk) {
       if (!check_chunk<Contract>(test, first, buffers)) return 1;
     }
-    std::printf("scale %g offset %d: 4294967296 floats agree\n", static_cast<double>(test.affine.scale), test.affine.offset);
+    std::printf("scale %g offset %d: 4294967296 floats agree\n", static_cast<double>(test.affine.scale),
+                test.affine.offset);
     std::fflush(stdout);
   }
   return 0;

@@ -14,8 +14,8 @@ using support::contains;
 using support::error_of;
 using support::floats;
 using support::GraphBuilder;
-using support::Ints;
 using support::int64s;
+using support::Ints;
 using support::values;
 using Names = std::vector<std::string>;
 
@@ -121,7 +121,12 @@ TEST_CASE("Batches are taken in order, and no more than asked for") {
 }
 
 TEST_CASE("Batches of different shapes are observed like one list of values") {
-  const auto graph = GraphBuilder().input("x").initializer("w", floats({2, 1}, {1, 1})).node("MatMul", "mm", {"x", "w"}, "y").output("y").build();
+  const auto graph = GraphBuilder()
+                         .input("x")
+                         .initializer("w", floats({2, 1}, {1, 1}))
+                         .node("MatMul", "mm", {"x", "w"}, "y")
+                         .output("y")
+                         .build();
   const Record apart = calibrate(graph, {floats({1, 2}, {1, 2}), floats({2, 2}, {3, -4, 5, 6})});
   const Record together = calibrate(graph, {floats({3, 2}, {1, 2, 3, -4, 5, 6})});
   CHECK(*apart[0].scale_d == *together[0].scale_d);
@@ -166,7 +171,12 @@ TEST_CASE("Weights of a convolution are quantized while calibrating, those of a 
 }
 
 TEST_CASE("Calibration leaves the prepared weights as they are") {
-  const auto graph = GraphBuilder().input("x").initializer("w", floats({2, 1}, {1, 0.003F})).node("MatMul", "mm", {"x", "w"}, "y").output("y").build();
+  const auto graph = GraphBuilder()
+                         .input("x")
+                         .initializer("w", floats({2, 1}, {1, 0.003F}))
+                         .node("MatMul", "mm", {"x", "w"}, "y")
+                         .output("y")
+                         .build();
   const auto prepared = flow::prepare(graph, {});
   flow::MemoryBatches source({{floats({1, 2}, {1, 1})}});
   (void)flow::calibrate(prepared, source);
@@ -198,7 +208,11 @@ TEST_CASE("A dead output channel keeps scale 1") {
 }
 
 TEST_CASE("An average pool has one weight scale of 1 and no weight type") {
-  const auto graph = GraphBuilder().input("x").node("AveragePool", "pool", {"x"}, "y", {{"kernel_shape", Ints{1, 2}}}).output("y").build();
+  const auto graph = GraphBuilder()
+                         .input("x")
+                         .node("AveragePool", "pool", {"x"}, "y", {{"kernel_shape", Ints{1, 2}}})
+                         .output("y")
+                         .build();
   const Record record = calibrate(graph, {batch(1, 255)});
   CHECK(record[0].scale_w == std::vector<float>{1});
   CHECK(record[0].offset_w == std::vector<std::int32_t>{0});
@@ -286,7 +300,12 @@ TEST_CASE("A node that only passes on NaN from the data is not blamed") {
 }
 
 TEST_CASE("NaN in a weight is refused with layer and tensor") {
-  auto graph = GraphBuilder().input("x").initializer("w", floats({2, 1}, {1, kNan})).node("MatMul", "mm", {"x", "w"}, "y").output("y").build();
+  auto graph = GraphBuilder()
+                   .input("x")
+                   .initializer("w", floats({2, 1}, {1, kNan}))
+                   .node("MatMul", "mm", {"x", "w"}, "y")
+                   .output("y")
+                   .build();
   const auto error = error_of([&] { (void)calibrate(graph, {floats({1, 2}, {1, 1})}); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::data_not_finite);

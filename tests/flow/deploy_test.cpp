@@ -73,7 +73,8 @@ std::vector<float> dequantized(const Tensor& accumulators, float scale_d, const 
 Tensor reals(const Shape& shape, std::uint32_t seed, float factor) {
   Tensor t = whole_numbers(shape, seed);
   const Tensor fine = whole_numbers(shape, seed + 100);
-  for (std::size_t i = 0; i < t.size(); ++i) t.data<float>()[i] = factor * (t.data<float>()[i] + 0.113F * fine.data<float>()[i]);
+  for (std::size_t i = 0; i < t.size(); ++i)
+    t.data<float>()[i] = factor * (t.data<float>()[i] + 0.113F * fine.data<float>()[i]);
   return t;
 }
 std::vector<float> run_fake(const graph::Graph& graph, const Record& record, const Tensor& x) {
@@ -96,7 +97,8 @@ TEST_CASE("A deployed net has quant nodes, integer weights and biases, and dequa
                          .build();
   const Record record{entry("conv", 0.5F, 1, {0.25F, 0.5F}), entry("head", 1.0F, 2, {1.0F})};
   const auto deployed = flow::deploy(graph, record);
-  CHECK(node_names(deployed) == Names{"conv.quant", "conv", "conv.dequant", "relu", "head.quant", "head", "head.dequant"});
+  CHECK(node_names(deployed) ==
+        Names{"conv.quant", "conv", "conv.dequant", "relu", "head.quant", "head", "head.dequant"});
   CHECK(values<std::int8_t>(*find_initializer(deployed, "w")) == std::vector<std::int8_t>{4, -2});
   CHECK(values<std::int32_t>(*find_initializer(deployed, "b")) == std::vector<std::int32_t>{8, 8});
   CHECK(support::name_of(deployed, deployed.outputs[0]) == "y");
@@ -124,7 +126,8 @@ TEST_CASE("A bias that does not fit int32 is refused with the name of its layer"
 
 TEST_CASE("A fake-quantized convolution computes what integers would, pads and groups included") {
   for (const std::int64_t groups : {1, 2}) {
-    const NaiveConv geometry{.stride = {1, 2}, .dilation = {1, 1}, .pad_begin = {1, 0}, .pad_end = {1, 1}, .groups = groups};
+    const NaiveConv geometry{
+        .stride = {1, 2}, .dilation = {1, 1}, .pad_begin = {1, 0}, .pad_end = {1, 1}, .groups = groups};
     const Tensor x = reals({2, 4, 5, 6}, 1, 0.9F);
     const Tensor w = reals({4, 4 / groups, 3, 2}, 2, 0.4F);
     const Tensor b = reals({4}, 3, 1.7F);
@@ -186,29 +189,38 @@ TEST_CASE("Fake-quantized Gemm and MatMul compute what integers would") {
       for (std::size_t j = 0; j < 4; ++j) {
         std::int64_t sum = has_bias ? static_cast<std::int64_t>(bq.data<float>()[j]) : 0;
         for (std::size_t k = 0; k < 5; ++k) {
-          sum += static_cast<std::int64_t>(xq.data<float>()[i * 5 + k]) * static_cast<std::int64_t>(wq.data<float>()[k * 4 + j]);
+          sum += static_cast<std::int64_t>(xq.data<float>()[i * 5 + k]) *
+                 static_cast<std::int64_t>(wq.data<float>()[k * 4 + j]);
         }
         accumulators.data<float>()[i * 4 + j] = static_cast<float>(sum);
       }
     }
-    CHECK(run_fake(builder.build(), {entry("fc", 0.021F, 17, {0.013F})}, x) == dequantized(accumulators, 0.021F, {0.013F}));
+    CHECK(run_fake(builder.build(), {entry("fc", 0.021F, 17, {0.013F})}, x) ==
+          dequantized(accumulators, 0.021F, {0.013F}));
   }
 }
 
 TEST_CASE("A fake-quantized average pool behind a pad averages codes whose border means zero") {
-  const auto graph = GraphBuilder()
-                         .input("x", {1, 1, 1, 3})
-                         .initializer("pads", int64s({0, 0, 0, 1, 0, 0, 0, 0}))
-                         .node("Pad", "pad", {"x", "pads"}, "p")
-                         .node("AveragePool", "pool", {"p"}, "y", {{"kernel_shape", Ints{1, 2}}, {"strides", Ints{1, 2}}})
-                         .output("y")
-                         .build();
+  const auto graph =
+      GraphBuilder()
+          .input("x", {1, 1, 1, 3})
+          .initializer("pads", int64s({0, 0, 0, 1, 0, 0, 0, 0}))
+          .node("Pad", "pad", {"x", "pads"}, "p")
+          .node("AveragePool", "pool", {"p"}, "y", {{"kernel_shape", Ints{1, 2}}, {"strides", Ints{1, 2}}})
+          .output("y")
+          .build();
   // Codes minus offset at scale 0.5: 2, 3 (2.6), -4; windows {0, 2} and {3, -4}.
-  CHECK(run_fake(graph, {entry("pool", 0.5F, 9, {1.0F})}, floats({1, 1, 1, 3}, {1, 1.3F, -2})) == std::vector<float>{0.5F, -0.25F});
+  CHECK(run_fake(graph, {entry("pool", 0.5F, 9, {1.0F})}, floats({1, 1, 1, 3}, {1, 1.3F, -2})) ==
+        std::vector<float>{0.5F, -0.25F});
 }
 
 TEST_CASE("Activations beyond the code range saturate") {
-  const auto graph = GraphBuilder().input("x", {1, 1}).initializer("w", floats({1, 1}, {1})).node("MatMul", "mm", {"x", "w"}, "y").output("y").build();
+  const auto graph = GraphBuilder()
+                         .input("x", {1, 1})
+                         .initializer("w", floats({1, 1}, {1}))
+                         .node("MatMul", "mm", {"x", "w"}, "y")
+                         .output("y")
+                         .build();
   const Record record{entry("mm", 0.5F, 100, {1.0F})};
   CHECK(run_fake(graph, record, floats({1, 1}, {1000})) == std::vector<float>{13.5F});     // (127 - 100) * 0.5
   CHECK(run_fake(graph, record, floats({1, 1}, {-1000})) == std::vector<float>{-114.0F});  // (-128 - 100) * 0.5

@@ -71,7 +71,8 @@ TEST_CASE("A prepared net computes what the original does") {
   const auto actual = exec::Interpreter(prepared.graph).run({x});
   REQUIRE(actual[0].shape() == Shape{1, 3});
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(static_cast<double>(values(actual[0])[i]) == doctest::Approx(static_cast<double>(values(expected[0])[i])).epsilon(1e-6));
+    CHECK(static_cast<double>(values(actual[0])[i]) ==
+          doctest::Approx(static_cast<double>(values(expected[0])[i])).epsilon(1e-6));
   }
 }
 
@@ -109,7 +110,8 @@ TEST_CASE("Layers that cannot be quantized are listed with the reason") {
 
 TEST_CASE("A config may name a batch normalization that the fusion takes away, but no layer that does not exist") {
   CHECK(flow::prepare(net().build(), {.skip_layers = {"bn"}}).plan.layers.size() == 2);
-  const auto error = error_of([] { (void)flow::prepare(net().build(), {.file = "q.cfg", .skip_layers = {"nowhere"}}); });
+  const auto error =
+      error_of([] { (void)flow::prepare(net().build(), {.file = "q.cfg", .skip_layers = {"nowhere"}}); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::config_layer);
   CHECK(error->where().file == "q.cfg");
@@ -117,12 +119,13 @@ TEST_CASE("A config may name a batch normalization that the fusion takes away, b
 }
 
 TEST_CASE("A net with nothing to quantize is refused") {
-  const auto all_skipped = error_of([] { (void)flow::prepare(net().build(), {.skip_layer_types = {"Conv2d", "Linear"}}); });
+  const auto all_skipped = error_of([] {
+    (void)flow::prepare(net().build(), {.skip_layer_types = {"Conv2d", "Linear"}});
+  });
   REQUIRE(all_skipped);
   CHECK(all_skipped->code() == ErrorCode::config_layer);
-  const auto no_layer = error_of([] {
-    (void)flow::prepare(GraphBuilder().input("x").node("Relu", "r", {"x"}, "y").output("y").build(), {});
-  });
+  const auto no_layer = error_of(
+      [] { (void)flow::prepare(GraphBuilder().input("x").node("Relu", "r", {"x"}, "y").output("y").build(), {}); });
   REQUIRE(no_layer);
   CHECK(no_layer->code() == ErrorCode::config_layer);
 }

@@ -40,7 +40,8 @@ Weight weight_of(const Json& test, const std::filesystem::path& folder) {
 std::vector<std::int64_t> codes_of(const Json& test, const std::filesystem::path& folder) {
   std::vector<std::int64_t> codes;
   if (test.contains("int_weight_npy")) {
-    const amct::Tensor wide = amct::interop::read_npy(folder / test.at("int_weight_npy").get<std::string>()).cast(amct::ElementType::int64);
+    const amct::Tensor wide =
+        amct::interop::read_npy(folder / test.at("int_weight_npy").get<std::string>()).cast(amct::ElementType::int64);
     codes.assign(wide.data<std::int64_t>().begin(), wide.data<std::int64_t>().end());
   } else if (test.contains("int_weight") && !test.at("int_weight").is_null()) {
     const Json& values = test.at("int_weight").is_object() ? test.at("int_weight").at("data") : test.at("int_weight");
@@ -91,7 +92,8 @@ std::vector<std::string> compare(const Json& test, const std::filesystem::path& 
   const Json& stored = test.at("fake_quant_weight");
   const auto want_fake = floats(stored.is_object() ? stored.at("data") : stored);
   for (std::size_t i = 0; i < want_fake.size(); ++i) {
-    if (!equal_after_rounding(fake[i], want_fake[i], weight.is_half)) findings.push_back("fake-quantized " + std::to_string(i));
+    if (!equal_after_rounding(fake[i], want_fake[i], weight.is_half))
+      findings.push_back("fake-quantized " + std::to_string(i));
   }
   return findings;
 }
@@ -115,7 +117,8 @@ std::vector<std::string> compare_transform(const Json& transform) {
   });
   std::vector<float> all;
   for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
-  return all == floats(transform.at("out").at("data")) ? std::vector<std::string>{} : std::vector<std::string>{"order differs"};
+  return all == floats(transform.at("out").at("data")) ? std::vector<std::string>{}
+                                                       : std::vector<std::string>{"order differs"};
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ std::vector<std::string> compare_output(const std::filesystem::path& model, cons
     largest = std::max(largest, std::fabs(expected.data<float>()[i]));
     difference = std::max(difference, std::fabs(outputs[0].data<float>()[i] - expected.data<float>()[i]));
   }
-  if (difference > 5e-3F * largest) return {"output differs by " + std::to_string(difference) + " of " + std::to_string(largest)};
+  if (difference > 5e-3F * largest)
+    return {"output differs by " + std::to_string(difference) + " of " + std::to_string(largest)};
   return {};
 }
 

@@ -40,15 +40,18 @@ std::vector<std::vector<float>> inputs_of(const Json& test, const std::filesyste
   return batches;
 }
 
-void compare_ulps(std::vector<std::string>& findings, const std::string& what, float got, const Json& expected, int allowed) {
+void compare_ulps(std::vector<std::string>& findings, const std::string& what, float got, const Json& expected,
+                  int allowed) {
   const auto want = static_cast<float>(number(expected));
-  if (ulps(got, want) > allowed) findings.push_back(what + " " + std::to_string(got) + ", expected " + std::to_string(want));
+  if (ulps(got, want) > allowed)
+    findings.push_back(what + " " + std::to_string(got) + ", expected " + std::to_string(want));
 }
 
 /// Losses are sums whose order is free; below 1e-12 of the squared data they are rounding noise.
 void compare_loss(std::vector<std::string>& findings, const std::string& what, double got, double want, float largest) {
   if (want <= 1e-12 * static_cast<double>(largest) * static_cast<double>(largest)) return;
-  if (std::fabs(got - want) > 1e-5 * want) findings.push_back(what + " " + std::to_string(got) + ", expected " + std::to_string(want));
+  if (std::fabs(got - want) > 1e-5 * want)
+    findings.push_back(what + " " + std::to_string(got) + ", expected " + std::to_string(want));
 }
 
 std::vector<std::string> compare(const Json& test, const std::filesystem::path& folder) {
@@ -71,7 +74,8 @@ std::vector<std::string> compare(const Json& test, const std::filesystem::path& 
                             : 1.0;
   // A closer margin than this depends on the order of summation: either neighbour is right, and its scale with it.
   if (distance == 1 && margin < 1e-5) return findings;
-  if (distance != 0) findings.push_back("best_index " + std::to_string(result.best) + ", expected " + std::to_string(best));
+  if (distance != 0)
+    findings.push_back("best_index " + std::to_string(result.best) + ", expected " + std::to_string(best));
   if (result.affine.offset != expect.at("offset").get<std::int32_t>()) {
     findings.push_back("offset " + std::to_string(result.affine.offset) + ", expected " + expect.at("offset").dump());
   }
@@ -79,8 +83,10 @@ std::vector<std::string> compare(const Json& test, const std::filesystem::path& 
   compare_ulps(findings, "percentile_max", result.percentile_max, expect.at("percentile_max"), 0);
   compare_ulps(findings, "percentile_min", result.percentile_min, expect.at("percentile_min"), 0);
   const auto scale = result.affine.scale;
-  compare_ulps(findings, "clip_max", static_cast<float>(range.max() - result.affine.offset) * scale, expect.at("clip_max"), 4);
-  compare_ulps(findings, "clip_min", -static_cast<float>(result.affine.offset - range.min()) * scale, expect.at("clip_min"), 4);
+  compare_ulps(findings, "clip_max", static_cast<float>(range.max() - result.affine.offset) * scale,
+               expect.at("clip_max"), 4);
+  compare_ulps(findings, "clip_min", -static_cast<float>(result.affine.offset - range.min()) * scale,
+               expect.at("clip_min"), 4);
   if (result.losses.size() != expect.at("num_candidates").get<std::size_t>()) {
     findings.push_back(std::to_string(result.losses.size()) + " candidates");
     return findings;
@@ -100,8 +106,10 @@ std::vector<std::string> compare_grid(const Json& grid) {
   options.search_step = grid.at("step").get<double>();
   const auto ratios = amct::ifmr::ratios(options);
   std::vector<std::string> findings;
-  if (ratios.size() != grid.at("count").get<std::size_t>()) findings.push_back("count " + std::to_string(ratios.size()));
-  if (grid.contains("last") && ulps(ratios.back(), static_cast<float>(number(grid.at("last")))) != 0) findings.push_back("last value");
+  if (ratios.size() != grid.at("count").get<std::size_t>())
+    findings.push_back("count " + std::to_string(ratios.size()));
+  if (grid.contains("last") && ulps(ratios.back(), static_cast<float>(number(grid.at("last")))) != 0)
+    findings.push_back("last value");
   if (!grid.at("values").is_null() && ratios != floats(grid.at("values"))) findings.push_back("values differ");
   return findings;
 }
@@ -124,9 +132,9 @@ void run_ifmr(const std::filesystem::path& file, Report& report) {
   const Json meta = data.value("meta", Json::object());
   for (const auto& row : meta.value("percentile_rank", Json::array())) {
     const auto rank = amct::ifmr::rank(row[0].get<double>(), row[1].get<std::size_t>());
-    report.judge("ifmr percentile_rank " + row.dump(),
-                 rank == row[2].get<std::size_t>() ? std::vector<std::string>{}
-                                                   : std::vector<std::string>{"rank " + std::to_string(rank)});
+    report.judge("ifmr percentile_rank " + row.dump(), rank == row[2].get<std::size_t>()
+                                                           ? std::vector<std::string>{}
+                                                           : std::vector<std::string>{"rank " + std::to_string(rank)});
   }
   for (const auto& grid : meta.value("candidate_grids", Json::array())) {
     report.judge("ifmr candidate_grid " + grid.at("step").dump(), compare_grid(grid));

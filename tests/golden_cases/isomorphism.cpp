@@ -92,7 +92,8 @@ class Comparison {
       const auto found = ours_.inputs.find(mine);
       if (found == ours_.inputs.end()) return require(false, "input " + other);
       require(mine == other, "input name " + other);
-      require(found->second->type().SerializeAsString() == input->second->type().SerializeAsString(), "type of input " + other);
+      require(found->second->type().SerializeAsString() == input->second->type().SerializeAsString(),
+              "type of input " + other);
     } else if (constant != theirs_.initializers.end()) {
       const auto found = ours_.initializers.find(mine);
       if (found == ours_.initializers.end()) return require(false, "initializer " + other);
@@ -129,7 +130,8 @@ class Comparison {
       } else if (attribute.type() == onnx::AttributeProto::TENSOR) {
         match_tensors(found->second->t(), attribute.t(), where, false);
       } else if (attribute.type() == onnx::AttributeProto::FLOAT) {
-        require(ulps(found->second->f(), attribute.f()) <= kAllowedUlps, "attribute " + attribute.name() + " of " + where);
+        require(ulps(found->second->f(), attribute.f()) <= kAllowedUlps,
+                "attribute " + attribute.name() + " of " + where);
       } else if (attribute.name() == "axis" && (found->second->i() < 0) != (attribute.i() < 0)) {
         // AMCT exports anew and counts axes from the front; we keep the user's -1, which only the last axis can be.
         require(std::min(found->second->i(), attribute.i()) == -1, "axis of " + where);
@@ -143,12 +145,13 @@ class Comparison {
     }
   }
 
-  void match_tensors(const onnx::TensorProto& mine, const onnx::TensorProto& other, const std::string& where, bool is_bias) {
+  void match_tensors(const onnx::TensorProto& mine, const onnx::TensorProto& other, const std::string& where,
+                     bool is_bias) {
     const amct::Tensor a = amct::onnx::from_onnx(mine);
     const amct::Tensor b = amct::onnx::from_onnx(other);
     if (a.type() != b.type() || a.shape() != b.shape()) {
-      return require(false, "type or shape of " + where + ": " + name_of(a.type()) + to_string(a.shape()) + ", expected " +
-                                name_of(b.type()) + to_string(b.shape()));
+      return require(false, "type or shape of " + where + ": " + name_of(a.type()) + to_string(a.shape()) +
+                                ", expected " + name_of(b.type()) + to_string(b.shape()));
     }
     for (std::size_t i = 0; i < a.size(); ++i) {
       bool equal = false;

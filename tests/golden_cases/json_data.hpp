@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -38,7 +38,8 @@ using Json = nlohmann::json;
 
 /// Distance in representable floats; NaN is far from everything but NaN.
 [[nodiscard]] inline std::int64_t ulps(float a, float b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b) ? 0 : std::numeric_limits<std::int64_t>::max();
+  if (std::isnan(a) || std::isnan(b))
+    return std::isnan(a) && std::isnan(b) ? 0 : std::numeric_limits<std::int64_t>::max();
   const auto ordered = [](float value) {
     std::int32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);

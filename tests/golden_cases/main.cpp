@@ -35,7 +35,8 @@ void run_one(Run run, const std::filesystem::path& path, const std::string& name
   } catch (const std::exception& error) {
     report.fail(name, error.what());
   }
-  std::cout << "golden " << name << ": " << report.passed() - passed << " passed, " << report.failed() - failed << " failed\n";
+  std::cout << "golden " << name << ": " << report.passed() - passed << " passed, " << report.failed() - failed
+            << " failed\n";
 }
 
 }  // namespace

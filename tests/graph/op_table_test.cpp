@@ -11,7 +11,8 @@ using namespace amct::graph;
 namespace {
 
 bool same(const ChannelLayout& a, const ChannelLayout& b) {
-  return a.groups == b.groups && a.outer == b.outer && a.channels_per_group == b.channels_per_group && a.inner == b.inner;
+  return a.groups == b.groups && a.outer == b.outer && a.channels_per_group == b.channels_per_group &&
+         a.inner == b.inner;
 }
 
 }  // namespace
@@ -52,7 +53,8 @@ TEST_CASE("A transposed convolution with groups has one channel for each real ou
   CHECK(same(layout, {2, 2, 2, 1}));
   CHECK(layout.channels() == 4);
   std::vector<std::size_t> channel_of_element(8);
-  for_each_run(layout, [&](std::size_t channel, std::size_t first, std::size_t) { channel_of_element[first] = channel; });
+  for_each_run(layout,
+               [&](std::size_t channel, std::size_t first, std::size_t) { channel_of_element[first] = channel; });
   CHECK(channel_of_element == std::vector<std::size_t>{0, 1, 0, 1, 2, 3, 2, 3});
 }
 

@@ -55,8 +55,8 @@ TEST_CASE("All quantizable layers are found in model order") {
 }
 
 TEST_CASE("A layer that stays float is listed with its operator and the reason") {
-  const auto found = find_quantizable(
-      GraphBuilder().input("x").input("w").node("MatMul", "mm", {"x", "w"}, "y").output("y").build());
+  const auto found =
+      find_quantizable(GraphBuilder().input("x").input("w").node("MatMul", "mm", {"x", "w"}, "y").output("y").build());
   CHECK(found.layers.empty());
   REQUIRE(found.left_float.size() == 1);
   CHECK(found.left_float[0].name == "mm");

@@ -81,9 +81,9 @@ std::vector<Piece> pieces(const Strides<float>& from, Strides<std::int8_t> to, s
 
 TEST_CASE("container: without gaps the elements are the container's memory, in any order of axes") {
   std::vector<float> data = counted(24);
-  for (const auto& axes : {axes_of({{2, 12}, {3, 4}, {4, 1}}), axes_of({{2, 1}, {3, 2}, {4, 6}}),
-                           axes_of({{4, 1}, {2, 12}, {3, 4}}), axes_of({{24, 1}}),
-                           axes_of({{1, 0}, {24, 1}, {1, 77}})}) {
+  for (const auto& axes :
+       {axes_of({{2, 12}, {3, 4}, {4, 1}}), axes_of({{2, 1}, {3, 2}, {4, 6}}), axes_of({{4, 1}, {2, 12}, {3, 4}}),
+        axes_of({{24, 1}}), axes_of({{1, 0}, {24, 1}, {1, 77}})}) {
     const auto elements = amct::elements(Strides<float>{data.data(), axes});
     CHECK(elements.span().data() == data.data());
     CHECK(elements.span().size() == 24);

@@ -73,7 +73,9 @@ std::vector<float> copied(const C& container) {
 }
 
 template <class... Args>
-concept Quantizes = requires(Args&&... args) { amct::quantize(args..., kAffine, Int8::range); };
+concept Quantizes = requires(Args&&... args) {
+  amct::quantize(args..., kAffine, Int8::range);
+};
 
 }  // namespace
 

@@ -96,7 +96,9 @@ std::vector<float> copied(const C& container) {
 }
 
 template <class... Args>
-concept Quantizes = requires(Args&&... args) { amct::quantize(args..., kAffine, Int8::range); };
+concept Quantizes = requires(Args&&... args) {
+  amct::quantize(args..., kAffine, Int8::range);
+};
 
 }  // namespace
 
@@ -154,8 +156,19 @@ TEST_CASE("xtensor: quantize and dequantize whatever the shapes and storage orde
     CHECK(dequantized(codes, y));
     CHECK(dequantized(codes, simulated));
   };
-  for (const Shape& shape : {Shape{}, {1}, {1, 1}, {7}, {2, 3}, {1, 5, 1}, {3, 4, 5}, {20, 1, 30, 4},
-                             {2, 2, 2, 2, 2, 2}, {2, 1, 2, 1, 2, 1, 2, 1, 2, 3}, {0}, {0, 3}, {3, 0, 2}}) {
+  for (const Shape& shape : {Shape{},
+                             {1},
+                             {1, 1},
+                             {7},
+                             {2, 3},
+                             {1, 5, 1},
+                             {3, 4, 5},
+                             {20, 1, 30, 4},
+                             {2, 2, 2, 2, 2, 2},
+                             {2, 1, 2, 1, 2, 1, 2, 1, 2, 3},
+                             {0},
+                             {0, 3},
+                             {3, 0, 2}}) {
     CAPTURE(shape.size());
     check.operator()<kRows, kRows>(shape);
     check.operator()<kRows, kColumns>(shape);

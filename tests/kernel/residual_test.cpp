@@ -67,9 +67,11 @@ TEST_CASE("every path sums squared residuals to the bits of the reference") {
   }
   candidates.push_back({-1e30F, 1e30F, 1e-3F});  // quotients beyond the reach of the vector body
   candidates.push_back({0.0F, 0.0F, 1.0F});
-  for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1024}, std::size_t{1025}, std::size_t{5000}}) {
+  for (const std::size_t length :
+       {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1024}, std::size_t{1025}, std::size_t{5000}}) {
     std::vector<float> x(length);
-    for (std::size_t i = 0; i < length; ++i) x[i] = static_cast<float>(static_cast<int>(i * 40503U % 8191U) - 4095) * 0.001F;
+    for (std::size_t i = 0; i < length; ++i)
+      x[i] = static_cast<float>(static_cast<int>(i * 40503U % 8191U) - 4095) * 0.001F;
     std::vector<double> want(candidates.size(), 0.5);
     amct::kernel::reference::add_squared_residuals(x, candidates, want);
     on_every_path([&] {

@@ -144,7 +144,8 @@ TEST_CASE("The domain ai.onnx is the default domain") {
 }
 
 TEST_CASE("Models with a graph inside a node are refused") {
-  auto builder = ModelBuilder().input("c", {}, ::onnx::TensorProto::BOOL).output("y", {1}).node("If", "branch", {"c"}, {"y"});
+  auto builder =
+      ModelBuilder().input("c", {}, ::onnx::TensorProto::BOOL).output("y", {1}).node("If", "branch", {"c"}, {"y"});
   for (const char* name : {"then_branch", "else_branch"}) {
     auto& graph = *builder.attribute(name, Attribute::GRAPH).mutable_g();
     graph.set_name(name);
@@ -226,12 +227,20 @@ TEST_CASE("What the ONNX checker finds is reported in one line") {
           ErrorCode::model_corrupt);
   }
   SUBCASE("a value made twice") {
-    CHECK(refused(ModelBuilder().input("x", {1}).output("y", {1}).node("Relu", "a", {"x"}, {"y"}).node("Neg", "b", {"x"}, {"y"})).code() ==
-          ErrorCode::model_corrupt);
+    CHECK(refused(ModelBuilder()
+                      .input("x", {1})
+                      .output("y", {1})
+                      .node("Relu", "a", {"x"}, {"y"})
+                      .node("Neg", "b", {"x"}, {"y"}))
+              .code() == ErrorCode::model_corrupt);
   }
   SUBCASE("nodes out of order") {
-    CHECK(refused(ModelBuilder().input("x", {1}).output("y", {1}).node("Relu", "b", {"a"}, {"y"}).node("Neg", "a", {"x"}, {"a"})).code() ==
-          ErrorCode::model_corrupt);
+    CHECK(refused(ModelBuilder()
+                      .input("x", {1})
+                      .output("y", {1})
+                      .node("Relu", "b", {"a"}, {"y"})
+                      .node("Neg", "a", {"x"}, {"a"}))
+              .code() == ErrorCode::model_corrupt);
   }
   SUBCASE("an initializer without a name") {
     CHECK(refused(gemm_net().initializer("", {1}, {1})).code() == ErrorCode::model_corrupt);
@@ -272,7 +281,8 @@ TEST_CASE("Element types that amct does not have are refused with the tensor") {
   ModelBuilder sequence;
   auto& info = *sequence.graph().add_input();
   info.set_name("s");
-  info.mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(::onnx::TensorProto::FLOAT);
+  info.mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(
+      ::onnx::TensorProto::FLOAT);
   sequence.output("y", {}, ::onnx::TensorProto::INT64).node("SequenceLength", "n", {"s"}, {"y"});
   const Error kind = refused(sequence);
   CHECK(kind.code() == ErrorCode::model_unsupported);

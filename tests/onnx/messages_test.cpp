@@ -54,10 +54,14 @@ TEST_CASE("Element types of ONNX and amct correspond both ways") {
 TEST_CASE("Tensors are read from raw data of every type") {
   CHECK(values<float>(amct::onnx::from_onnx(raw<float>(Proto::FLOAT, {1.5F, -2}))) == std::vector<float>{1.5F, -2});
   CHECK(values<double>(amct::onnx::from_onnx(raw<double>(Proto::DOUBLE, {1.5}))) == std::vector<double>{1.5});
-  CHECK(values<std::int8_t>(amct::onnx::from_onnx(raw<std::int8_t>(Proto::INT8, {-128, 127}))) == std::vector<std::int8_t>{-128, 127});
-  CHECK(values<std::uint8_t>(amct::onnx::from_onnx(raw<std::uint8_t>(Proto::UINT8, {255}))) == std::vector<std::uint8_t>{255});
-  CHECK(values<std::int32_t>(amct::onnx::from_onnx(raw<std::int32_t>(Proto::INT32, {-7}))) == std::vector<std::int32_t>{-7});
-  CHECK(values<std::int64_t>(amct::onnx::from_onnx(raw<std::int64_t>(Proto::INT64, {-7}))) == std::vector<std::int64_t>{-7});
+  CHECK(values<std::int8_t>(amct::onnx::from_onnx(raw<std::int8_t>(Proto::INT8, {-128, 127}))) ==
+        std::vector<std::int8_t>{-128, 127});
+  CHECK(values<std::uint8_t>(amct::onnx::from_onnx(raw<std::uint8_t>(Proto::UINT8, {255}))) ==
+        std::vector<std::uint8_t>{255});
+  CHECK(values<std::int32_t>(amct::onnx::from_onnx(raw<std::int32_t>(Proto::INT32, {-7}))) ==
+        std::vector<std::int32_t>{-7});
+  CHECK(values<std::int64_t>(amct::onnx::from_onnx(raw<std::int64_t>(Proto::INT64, {-7}))) ==
+        std::vector<std::int64_t>{-7});
   CHECK(values<std::uint64_t>(amct::onnx::from_onnx(raw<std::uint64_t>(Proto::UINT64, {~std::uint64_t{0}}))) ==
         std::vector<std::uint64_t>{~std::uint64_t{0}});
   CHECK(values<bool>(amct::onnx::from_onnx(raw<std::uint8_t>(Proto::BOOL, {1, 0}))) == std::vector<bool>{true, false});
@@ -112,7 +116,8 @@ TEST_CASE("Data of a wrong length are refused with both lengths") {
 TEST_CASE("Impossible dimensions are refused before memory is taken") {
   check_refused(message(Proto::FLOAT, {-1}), ErrorCode::model_corrupt, "has impossible dimensions");
   check_refused(message(Proto::FLOAT, {1 << 20, 1 << 20}), ErrorCode::model_corrupt, "has impossible dimensions");
-  check_refused(message(Proto::FLOAT, {std::numeric_limits<std::int64_t>::max(), 2}), ErrorCode::model_corrupt, "has impossible dimensions");
+  check_refused(message(Proto::FLOAT, {std::numeric_limits<std::int64_t>::max(), 2}), ErrorCode::model_corrupt,
+                "has impossible dimensions");
   check_refused(message(Proto::FLOAT, {1 << 30}), ErrorCode::model_corrupt, "has 0 values, expected 1073741824");
 }
 

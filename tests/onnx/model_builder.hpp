@@ -36,16 +36,19 @@ class ModelBuilder {
       }
     }
   }
-  ModelBuilder& input(const std::string& name, const std::vector<std::int64_t>& shape, int type = ::onnx::TensorProto::FLOAT) {
+  ModelBuilder& input(const std::string& name, const std::vector<std::int64_t>& shape,
+                      int type = ::onnx::TensorProto::FLOAT) {
     describe(*graph().add_input(), name, shape, type);
     return *this;
   }
-  ModelBuilder& output(const std::string& name, const std::vector<std::int64_t>& shape, int type = ::onnx::TensorProto::FLOAT) {
+  ModelBuilder& output(const std::string& name, const std::vector<std::int64_t>& shape,
+                       int type = ::onnx::TensorProto::FLOAT) {
     describe(*graph().add_output(), name, shape, type);
     return *this;
   }
   /// A float initializer; its data can be changed through the result of tensor().
-  ModelBuilder& initializer(const std::string& name, const std::vector<std::int64_t>& dims, const std::vector<float>& data) {
+  ModelBuilder& initializer(const std::string& name, const std::vector<std::int64_t>& dims,
+                            const std::vector<float>& data) {
     auto& tensor = *graph().add_initializer();
     tensor.set_name(name);
     tensor.set_data_type(::onnx::TensorProto::FLOAT);

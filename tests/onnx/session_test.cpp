@@ -81,7 +81,8 @@ TEST_CASE("A session writes deploy model, fake-quant model and record") {
   CHECK(deploy.graph().output(0).name() == "y");
   std::set<std::string> types;
   for (const auto& tensor : deploy.graph().initializer()) {
-    types.insert(tensor.name() + ' ' + ::onnx::TensorProto::DataType_Name(static_cast<::onnx::TensorProto::DataType>(tensor.data_type())));
+    types.insert(tensor.name() + ' ' +
+                 ::onnx::TensorProto::DataType_Name(static_cast<::onnx::TensorProto::DataType>(tensor.data_type())));
   }
   CHECK(types == std::set<std::string>{"w INT8", "b INT32", "fc.dequant.param UINT64"});
 }
@@ -127,7 +128,8 @@ TEST_CASE("If one file cannot be written older ones keep their content") {
 
 TEST_CASE("A bias that does not fit int32 leaves no file behind") {
   const TempDir folder;
-  const auto error = error_of([&] { amct::onnx::save_model(OutputFiles((folder / "m").string()), prepared(1e30F), kRecord); });
+  const auto error =
+      error_of([&] { amct::onnx::save_model(OutputFiles((folder / "m").string()), prepared(1e30F), kRecord); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::numeric);
   CHECK(error->where().layer == "fc");

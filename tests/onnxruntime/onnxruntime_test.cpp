@@ -35,17 +35,19 @@ constexpr double kExactLimit = 16777216.0;  // 2^24: up to here float32 holds ev
 
 std::vector<float> read_floats(const std::filesystem::path& path) {
   std::vector<float> values(std::filesystem::file_size(path) / sizeof(float));
-  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
+  std::ifstream(path, std::ios::binary)
+      .read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
   return values;
 }
 
 std::vector<float> run_onnxruntime(const std::filesystem::path& model, const Tensor& data) {
   const support::TempDir folder;
-  std::ofstream(folder / "x.bin", std::ios::binary).write(reinterpret_cast<const char*>(data.raw().data()), static_cast<std::streamsize>(data.bytes()));
+  std::ofstream(folder / "x.bin", std::ios::binary)
+      .write(reinterpret_cast<const char*>(data.raw().data()), static_cast<std::streamsize>(data.bytes()));
   const std::string dims = to_string(data.shape());
-  const auto result = support::run_command(folder.path(), AMCT_NODE,
-                                           {AMCT_ORT_SCRIPT, model.string(), "x.bin", dims.substr(1, dims.size() - 2), "y.bin",
-                                            std::to_string(kBatch)});
+  const auto result = support::run_command(
+      folder.path(), AMCT_NODE,
+      {AMCT_ORT_SCRIPT, model.string(), "x.bin", dims.substr(1, dims.size() - 2), "y.bin", std::to_string(kBatch)});
   CAPTURE(result.output);
   REQUIRE(result.exit_code == 0);
   return read_floats(folder / "y.bin");
@@ -73,9 +75,11 @@ class AccumulatorBound {
     std::vector<Tensor> outputs(1);
     ops_.find(node)({node, pointers, outputs});
     // A pool shows the mean; its sum is larger by the number of elements.
-    const auto* kernel = node.op_type == "AveragePool" ? node.attribute<std::vector<std::int64_t>>("kernel_shape") : nullptr;
+    const auto* kernel =
+        node.op_type == "AveragePool" ? node.attribute<std::vector<std::int64_t>>("kernel_shape") : nullptr;
     const double factor = kernel == nullptr ? 1.0 : static_cast<double>((*kernel)[0] * (*kernel)[1]);
-    for (const float value : outputs[0].data<float>()) largest_ = std::max(largest_, factor * static_cast<double>(value));
+    for (const float value : outputs[0].data<float>())
+      largest_ = std::max(largest_, factor * static_cast<double>(value));
   }
   void after(const amct::graph::Node&, std::span<const Tensor>) const {}
   [[nodiscard]] double largest() const noexcept { return largest_; }
@@ -156,7 +160,8 @@ void compare(const std::filesystem::path& model, std::vector<std::vector<Tensor>
 void compare_golden(const std::string& run) {
   const std::filesystem::path folder = std::filesystem::path(AMCT_GOLDEN) / run;
   std::vector<std::vector<Tensor>> calibration;
-  for (const char* name : {"calib_0.npy", "calib_1.npy"}) calibration.emplace_back().push_back(amct::interop::read_npy(folder / name));
+  for (const char* name : {"calib_0.npy", "calib_1.npy"})
+    calibration.emplace_back().push_back(amct::interop::read_npy(folder / name));
   compare(folder / "float.onnx", std::move(calibration), amct::interop::read_npy(folder / "test_input.npy"), 0);
 }
 

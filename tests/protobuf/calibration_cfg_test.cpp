@@ -161,10 +161,10 @@ TEST_CASE("unknown fields and values of the wrong kind are refused with line and
   CHECK(unknown.where().column > 0);
   CHECK(std::string(unknown.what()).find("quant.cfg:2:") != std::string::npos);
 
-  for (const char* text : {"batch_num: 1.5", "batch_num: -1", "batch_num: 4294967296", "batch_num: \"1\"",
-                           "activation_offset: TRUE", "activation_offset: 2", "skip_layers: conv1",
-                           "common_config { ifmr_quantize { dst_type: INT4 } }",
-                           "common_config { ifmr_quantize { search_step: fast } }", "common_config {"}) {
+  for (const char* text :
+       {"batch_num: 1.5", "batch_num: -1", "batch_num: 4294967296", "batch_num: \"1\"", "activation_offset: TRUE",
+        "activation_offset: 2", "skip_layers: conv1", "common_config { ifmr_quantize { dst_type: INT4 } }",
+        "common_config { ifmr_quantize { search_step: fast } }", "common_config {"}) {
     CAPTURE(text);
     CHECK(error_of(text).code() == ErrorCode::config_syntax);
   }

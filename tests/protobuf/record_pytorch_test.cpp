@@ -141,8 +141,9 @@ TEST_CASE("values that are no numbers are read too, since only the form is judge
 }
 
 TEST_CASE("layer names survive, whatever they contain") {
-  const std::string names[] = {"/layer1/conv1/Conv", "with space", "a\"quote", "it's", "back\\slash", "new\nline",
-                               "\xE5\x8D\xB7\xE7\xA7\xAF", std::string(600, 'n'), "{ key: 1 }", "# no comment"};
+  const std::string names[] = {
+      "/layer1/conv1/Conv",       "with space",          "a\"quote",   "it's",        "back\\slash", "new\nline",
+      "\xE5\x8D\xB7\xE7\xA7\xAF", std::string(600, 'n'), "{ key: 1 }", "# no comment"};
   for (const auto& name : names) {
     CAPTURE(name);
     CHECK(read(record_text(named(name))) == named(name));

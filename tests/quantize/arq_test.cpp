@@ -80,8 +80,7 @@ TEST_CASE("one symmetric scale a channel, 1 for a row of zeros") {
 TEST_CASE("one asymmetric scale a channel") {
   const auto weight = four_rows();
   const auto arq = calibrated(weight, kFourRows, Symmetry::asymmetric);
-  CHECK(arq.channels() ==
-        Affines{{0.00392156886F, 127}, {1.0F, -128}, {0.00392156886F, -128}, {0.00784313772F, -1}});
+  CHECK(arq.channels() == Affines{{0.00392156886F, 127}, {1.0F, -128}, {0.00392156886F, -128}, {0.00784313772F, -1}});
   const auto codes = codes_of(arq, weight);
   CHECK(row(codes, 0) == std::vector<int>(12, -128));
   CHECK(row(codes, 1) == std::vector<int>(12, -128));

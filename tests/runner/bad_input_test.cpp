@@ -19,7 +19,8 @@
 namespace {
 
 /// The run must fail with one error line that holds all of `parts`.
-void check_refused(const RunnerFixture& fixture, const support::CommandResult& result, const std::vector<std::string>& parts) {
+void check_refused(const RunnerFixture& fixture, const support::CommandResult& result,
+                   const std::vector<std::string>& parts) {
   CAPTURE(result.output);
   CHECK(result.exit_code == 1);
   std::size_t error_lines = 0;
@@ -97,12 +98,14 @@ TEST_CASE_FIXTURE(RunnerFixture, "a missing data folder is named") {
 }
 
 TEST_CASE_FIXTURE(RunnerFixture, "case C11: fewer batches than --batch_num asks for are refused") {
-  check_refused(*this, calibrate({"--batch_num", "10"}), {"[data.too_few]", "calibration", "found 4 batches", "at least 10"});
+  check_refused(*this, calibrate({"--batch_num", "10"}),
+                {"[data.too_few]", "calibration", "found 4 batches", "at least 10"});
 }
 
 TEST_CASE_FIXTURE(RunnerFixture, "case C11: fewer batches than the config asks for are refused") {
   support::write_text(work / "quant.cfg", "batch_num : 5\n");
-  check_refused(*this, calibrate({"--calibration_config", "quant.cfg"}), {"[data.too_few]", "found 4 batches", "at least 5"});
+  check_refused(*this, calibrate({"--calibration_config", "quant.cfg"}),
+                {"[data.too_few]", "found 4 batches", "at least 5"});
 }
 
 TEST_CASE_FIXTURE(RunnerFixture, "case C11: an unreadable data file is named") {
@@ -143,10 +146,12 @@ TEST_CASE_FIXTURE(RunnerFixture, "an output path that cannot be written is named
 
 TEST_CASE_FIXTURE(RunnerFixture, "a config error is named with file, line and column") {
   support::write_text(work / "quant.cfg", "batch_num : 2\nnonsense : 1\n");
-  check_refused(*this, calibrate({"--calibration_config", "quant.cfg"}), {"[config.syntax]", "quant.cfg:2:10", "nonsense"});
+  check_refused(*this, calibrate({"--calibration_config", "quant.cfg"}),
+                {"[config.syntax]", "quant.cfg:2:10", "nonsense"});
 }
 
 TEST_CASE_FIXTURE(RunnerFixture, "a layer the model does not have is named with the config") {
   support::write_text(work / "quant.cfg", "skip_layers : \"conv9\"\n");
-  check_refused(*this, calibrate({"--calibration_config", "quant.cfg"}), {"[config.layer]", "quant.cfg", "skip_layers", "conv9"});
+  check_refused(*this, calibrate({"--calibration_config", "quant.cfg"}),
+                {"[config.layer]", "quant.cfg", "skip_layers", "conv9"});
 }

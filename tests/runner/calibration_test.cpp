@@ -63,7 +63,8 @@ TEST_CASE_FIXTURE(RunnerFixture, "data in .npy give the same record as in .bin")
   CHECK(support::read_text(work / "out/m_quant_param_record.txt") == record);
 }
 
-TEST_CASE_FIXTURE(RunnerFixture, "batch_num of the config counts, and an argument beside it is ignored with a warning") {
+TEST_CASE_FIXTURE(RunnerFixture,
+                  "batch_num of the config counts, and an argument beside it is ignored with a warning") {
   support::write_text(work / "quant.cfg", "batch_num : 2\n");
   CHECK(calibrate({"--batch_num", "2"}).exit_code == 0);
   const std::string two = support::read_text(work / "out/m_quant_param_record.txt");

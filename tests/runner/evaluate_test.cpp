@@ -8,9 +8,10 @@
 TEST_CASE_FIXTURE(RunnerFixture, "the quantized example network is as good as the float one within half a point") {
   REQUIRE(calibrate().exit_code == 0);
   const std::string data = AMCT_EXAMPLE_DATA;
-  const auto result = support::run_command(work.path(), AMCT_RUNNER,
-                                           {"evaluate", "--model", data + "/digits.onnx", "--model", "out/m_fake_quant_model.onnx",
-                                            "--data", data + "/eval_images.npy", "--labels", data + "/eval_labels.npy"});
+  const auto result =
+      support::run_command(work.path(), AMCT_RUNNER,
+                           {"evaluate", "--model", data + "/digits.onnx", "--model", "out/m_fake_quant_model.onnx",
+                            "--data", data + "/eval_images.npy", "--labels", data + "/eval_labels.npy"});
   CAPTURE(result.output);
   REQUIRE(result.exit_code == 0);
   const auto accuracy_of = [&](const std::string& model) {
@@ -25,8 +26,8 @@ TEST_CASE_FIXTURE(RunnerFixture, "the quantized example network is as good as th
 TEST_CASE_FIXTURE(RunnerFixture, "labels that do not fit the samples are refused") {
   const std::string data = AMCT_EXAMPLE_DATA;
   const auto result = support::run_command(work.path(), AMCT_RUNNER,
-                                           {"evaluate", "--model", data + "/digits.onnx", "--data", data + "/eval_images.npy",
-                                            "--labels", data + "/eval_images.npy"});
+                                           {"evaluate", "--model", data + "/digits.onnx", "--data",
+                                            data + "/eval_images.npy", "--labels", data + "/eval_images.npy"});
   CHECK(result.exit_code == 1);
   CHECK(result.output.find("[data.format]") != std::string::npos);
 }

@@ -34,7 +34,8 @@ template <class T = float>
   return {data.begin(), data.end()};
 }
 
-/// A float32 tensor of whole numbers from -4 to 4, different for each seed. Sums of their products are exact in float32.
+/// A float32 tensor of whole numbers from -4 to 4, different for each seed. Sums of their products are exact in
+/// float32.
 [[nodiscard]] inline amct::Tensor whole_numbers(amct::Shape shape, std::uint32_t seed) {
   amct::Tensor tensor(amct::ElementType::float32, std::move(shape));
   std::uint32_t state = seed * 2654435761U + 12345U;

@@ -35,10 +35,10 @@ struct LayerSetting {
 
 /// An easy calibration config, free of its file format. Default-constructed it is the empty file.
 struct EasyConfig {
-  std::string file{};                              ///< for error messages; empty = defaults
-  std::optional<std::uint32_t> batch_num{};        ///< as stated; AMCT's default is 1
-  bool activation_offset = true;                 ///< asymmetric activations
-  bool do_fusion = true;                         ///< fold BatchNormalization into Conv
+  std::string file{};                        ///< for error messages; empty = defaults
+  std::optional<std::uint32_t> batch_num{};  ///< as stated; AMCT's default is 1
+  bool activation_offset = true;             ///< asymmetric activations
+  bool do_fusion = true;                     ///< fold BatchNormalization into Conv
   std::vector<std::string> skip_layers{};
   std::vector<std::string> skip_layer_types{};
   std::vector<std::string> skip_fusion_layers{};

@@ -28,7 +28,8 @@ struct QuantPlan {
   std::vector<LayerPlan> layers;
 
   [[nodiscard]] const LayerPlan* find(std::string_view name) const noexcept {
-    const auto found = std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.name == name; });
+    const auto found =
+        std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.name == name; });
     return found == layers.end() ? nullptr : &*found;
   }
 };

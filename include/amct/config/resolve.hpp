@@ -88,12 +88,13 @@ inline void check_skip_fusion(const EasyConfig& config, const LayerTable& layers
 inline void check_ifmr(const EasyConfig& config, const std::string& layer, const IfmrSetting& s) {
   const auto require = [&](bool holds, const char* field, double value, const std::string& expected) {
     if (holds) return;
-    refuse(config, ErrorCode::config_range, layer, field,
-           "got " + decimal_text(value) + ", expected " + expected);
+    refuse(config, ErrorCode::config_range, layer, field, "got " + decimal_text(value) + ", expected " + expected);
   };
   constexpr double kDecimalTolerance = 1e-9;
-  require(s.max_percentile > 0.5 && s.max_percentile <= 1.0, "max_percentile", s.max_percentile, "above 0.5, at most 1");
-  require(s.min_percentile > 0.5 && s.min_percentile <= 1.0, "min_percentile", s.min_percentile, "above 0.5, at most 1");
+  require(s.max_percentile > 0.5 && s.max_percentile <= 1.0, "max_percentile", s.max_percentile,
+          "above 0.5, at most 1");
+  require(s.min_percentile > 0.5 && s.min_percentile <= 1.0, "min_percentile", s.min_percentile,
+          "above 0.5, at most 1");
   require(s.search_start > 0.0, "search_range_start", s.search_start, "above 0");
   require(s.search_end > s.search_start, "search_range_end", s.search_end, "above search_range_start");
   require(s.search_step > 0.0, "search_step", s.search_step, "above 0");
@@ -137,7 +138,8 @@ template <class Member>
   if (arq.bits.value_or(8) != 8) {
     const bool known = *arq.bits == 4 || *arq.bits == 6 || *arq.bits == 7;
     refuse(config, known ? ErrorCode::config_unsupported : ErrorCode::config_range, layer.name, "quant_bits",
-           "got " + std::to_string(*arq.bits) + ", expected 8" + (known ? " (this version quantizes weights to INT8 only)" : ""));
+           "got " + std::to_string(*arq.bits) + ", expected 8" +
+               (known ? " (this version quantizes weights to INT8 only)" : ""));
   }
 
   const IfmrSetting ifmr = most_specific(config, layer, &LayerSetting::ifmr).value_or(IfmrSetting{});
@@ -177,7 +179,8 @@ template <class Member>
   }
   if (std::none_of(plan.layers.begin(), plan.layers.end(), [](const auto& layer) { return layer.enabled; })) {
     detail::refuse(config, ErrorCode::config_layer, "", "",
-                   layers.empty() ? "the model has no layer that can be quantized" : "every layer is skipped, nothing is left to quantize");
+                   layers.empty() ? "the model has no layer that can be quantized"
+                                  : "every layer is skipped, nothing is left to quantize");
   }
   return plan;
 }

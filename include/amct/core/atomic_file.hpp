@@ -32,7 +32,8 @@ class AtomicFile {
     std::filesystem::permissions(temporary_, perms::owner_read | perms::owner_write | perms::group_read, failure);
   }
   AtomicFile(AtomicFile&& other) noexcept
-      : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})),
+      : target_(std::move(other.target_)),
+        temporary_(std::exchange(other.temporary_, {})),
         stream_(std::move(other.stream_)) {}
   AtomicFile& operator=(AtomicFile&&) = delete;
   AtomicFile(const AtomicFile&) = delete;

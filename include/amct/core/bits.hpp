@@ -22,8 +22,7 @@ struct CodeRange {
 
 /// A signed integer of N bits as a type. Codes of up to 8 bits are stored in int8, wider ones in int16.
 template <int N>
-  requires(N >= 2 && N <= 16)
-struct Int {
+requires(N >= 2 && N <= 16) struct Int {
   static constexpr int width = N;
   static constexpr CodeRange range{N};
   static constexpr std::int32_t min = range.min();

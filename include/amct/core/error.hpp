@@ -13,22 +13,22 @@ namespace amct {
 
 /// Stable classes of errors; docs/errors.md lists them with their causes. The text form is `group.kind`.
 enum class ErrorCode : std::uint8_t {
-  io_read,              ///< a file that cannot be opened or read
-  io_write,             ///< a file or folder that cannot be written
-  model_corrupt,        ///< not an ONNX file, or one that its checker refuses
-  model_unsupported,    ///< a valid model that needs something amct does not do
-  model_shape,          ///< shapes that do not fit each other or the model
-  config_syntax,        ///< a config file that cannot be parsed
-  config_range,         ///< a parameter outside its range
-  config_layer,         ///< a layer or layer type that does not exist or cannot be quantized
-  config_unsupported,   ///< a documented option that this version does not do
-  record_syntax,        ///< a record file that cannot be parsed
-  record_value,         ///< a record whose values are wrong or do not fit the model
-  data_empty,           ///< no calibration data
-  data_too_few,         ///< fewer batches than were asked for
-  data_format,          ///< a data file of the wrong size, type or shape
-  data_not_finite,      ///< NaN or Inf in data
-  numeric,              ///< values that cannot be represented (scale, bias)
+  io_read,             ///< a file that cannot be opened or read
+  io_write,            ///< a file or folder that cannot be written
+  model_corrupt,       ///< not an ONNX file, or one that its checker refuses
+  model_unsupported,   ///< a valid model that needs something amct does not do
+  model_shape,         ///< shapes that do not fit each other or the model
+  config_syntax,       ///< a config file that cannot be parsed
+  config_range,        ///< a parameter outside its range
+  config_layer,        ///< a layer or layer type that does not exist or cannot be quantized
+  config_unsupported,  ///< a documented option that this version does not do
+  record_syntax,       ///< a record file that cannot be parsed
+  record_value,        ///< a record whose values are wrong or do not fit the model
+  data_empty,          ///< no calibration data
+  data_too_few,        ///< fewer batches than were asked for
+  data_format,         ///< a data file of the wrong size, type or shape
+  data_not_finite,     ///< NaN or Inf in data
+  numeric,             ///< values that cannot be represented (scale, bias)
 };
 
 [[nodiscard]] constexpr const char* name_of(ErrorCode code) noexcept {

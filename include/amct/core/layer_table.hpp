@@ -10,12 +10,18 @@ namespace amct {
 
 /// Kinds of layers that AMCT quantizes, named in configs by `type_name`.
 enum class LayerKind : std::uint8_t {
-  conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, linear, avg_pool2d,
+  conv1d,
+  conv2d,
+  conv3d,
+  conv_transpose1d,
+  conv_transpose2d,
+  linear,
+  avg_pool2d,
 };
 
 inline constexpr LayerKind kAllLayerKinds[] = {
-    LayerKind::conv1d,           LayerKind::conv2d,           LayerKind::conv3d,    LayerKind::conv_transpose1d,
-    LayerKind::conv_transpose2d, LayerKind::linear,           LayerKind::avg_pool2d};
+    LayerKind::conv1d,           LayerKind::conv2d, LayerKind::conv3d,    LayerKind::conv_transpose1d,
+    LayerKind::conv_transpose2d, LayerKind::linear, LayerKind::avg_pool2d};
 
 /// The layer type as AMCT's PyTorch configs spell it.
 [[nodiscard]] constexpr const char* type_name(LayerKind kind) noexcept {

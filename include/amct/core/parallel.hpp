@@ -16,13 +16,14 @@
 
 namespace amct {
 
-/// Runs body(context, part) for every part in [0, parts), in any order and on any threads, and returns when all are done.
+/// Runs body(context, part) for every part in [0, parts), in any order and on any threads, and returns when all are
+/// done.
 using ParallelFor = void (*)(std::size_t parts, void (*body)(void* context, std::size_t part), void* context);
 
 namespace detail {
 
-/// Threads that wait for work. Made at the first parallel call; a call from inside one, or while another host thread uses
-/// it, runs on the calling thread alone.
+/// Threads that wait for work. Made at the first parallel call; a call from inside one, or while another host thread
+/// uses it, runs on the calling thread alone.
 class ThreadPool {
  public:
   using Body = void (*)(void*, std::size_t);
@@ -144,14 +145,13 @@ void parallel_for(std::size_t size, std::size_t grain, Work&& work) {
     Work& work;
     std::size_t size, grain;
   } context{work, size, grain};
-  detail::parallel_for_hook().load()(
-      (size + grain - 1) / grain,
-      [](void* raw, std::size_t part) {
-        auto& c = *static_cast<Context*>(raw);
-        const std::size_t first = part * c.grain;
-        c.work(first, std::min(c.grain, c.size - first));
-      },
-      &context);
+  detail::parallel_for_hook().load()((size + grain - 1) / grain,
+                                     [](void* raw, std::size_t part) {
+                                       auto& c = *static_cast<Context*>(raw);
+                                       const std::size_t first = part * c.grain;
+                                       c.work(first, std::min(c.grain, c.size - first));
+                                     },
+                                     &context);
 }
 
 }  // namespace amct

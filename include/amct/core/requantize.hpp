@@ -172,9 +172,9 @@ AMCT_EXACT_END
 
 /// A rule that turns an int32 accumulator into a code.
 template <class R>
-concept RequantizeContract =
-    requires(std::int32_t acc, const typename R::Params& params, std::int32_t offset, CodeRange range) {
-      { R::code(acc, params, offset, range) } -> std::same_as<std::int32_t>;
-    };
+concept RequantizeContract = requires(std::int32_t acc, const typename R::Params& params, std::int32_t offset,
+                                      CodeRange range) {
+  { R::code(acc, params, offset, range) } -> std::same_as<std::int32_t>;
+};
 
 }  // namespace amct

@@ -9,12 +9,12 @@ namespace amct {
 /// What can be wrong with data handed to the numeric parts of the library, which never throw.
 enum class StatusCode : std::uint8_t {
   ok,
-  not_finite,       ///< a NaN or an infinity in the data
-  empty,            ///< no element at all
-  size_mismatch,    ///< two sizes that must agree do not
-  bias_overflow,    ///< a quantized bias outside int32
-  unusable_scale,   ///< a scale that is not finite and positive, or whose reciprocal is not
-  already_ready,    ///< an observer was fed after its last batch
+  not_finite,      ///< a NaN or an infinity in the data
+  empty,           ///< no element at all
+  size_mismatch,   ///< two sizes that must agree do not
+  bias_overflow,   ///< a quantized bias outside int32
+  unusable_scale,  ///< a scale that is not finite and positive, or whose reciprocal is not
+  already_ready,   ///< an observer was fed after its last batch
 };
 
 /// Result of a numeric operation: what went wrong, at which element, and the value found there.

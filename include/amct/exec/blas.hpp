@@ -7,8 +7,8 @@
 
 namespace amct::exec {
 
-/// C[m, n] = A[m, k] * B[k, n] + (accumulate ? C : 0), all dense row-major float32 unless marked as transposed, in which
-/// case A is stored [k, m] or B is stored [n, k]. The seam behind which another BLAS can stand.
+/// C[m, n] = A[m, k] * B[k, n] + (accumulate ? C : 0), all dense row-major float32 unless marked as transposed, in
+/// which case A is stored [k, m] or B is stored [n, k]. The seam behind which another BLAS can stand.
 inline void gemm(std::size_t m, std::size_t n, std::size_t k, const float* a, bool transpose_a, const float* b,
                  bool transpose_b, float* c, bool accumulate) {
   using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

@@ -55,7 +55,8 @@ class Interpreter {
     std::vector<Tensor> outputs;
     for (const auto id : graph_.outputs) {
       if (tensors[index(id)] == nullptr) {
-        throw Error(ErrorCode::model_corrupt, {.tensor = graph_.value(id).name}, "is a graph output that nothing makes");
+        throw Error(ErrorCode::model_corrupt, {.tensor = graph_.value(id).name},
+                    "is a graph output that nothing makes");
       }
       outputs.push_back(*tensors[index(id)]);
     }

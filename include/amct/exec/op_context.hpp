@@ -42,7 +42,8 @@ struct OpContext {
   [[nodiscard]] float scalar_or(std::size_t index, float otherwise) const {
     if (!has(index)) return otherwise;
     const Tensor& tensor = floats(index);
-    if (tensor.size() != 1) fail("input " + std::to_string(index) + " is " + to_string(tensor.shape()) + ", expected one value");
+    if (tensor.size() != 1)
+      fail("input " + std::to_string(index) + " is " + to_string(tensor.shape()) + ", expected one value");
     return tensor.data<float>()[0];
   }
   /// An input of integers such as axes, sizes or pads.

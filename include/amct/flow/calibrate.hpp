@@ -122,8 +122,8 @@ class CalibrationHook {
   std::map<std::string, std::vector<std::string>> layers_at_;  // node name -> layers whose data it reads
   std::map<std::string, Ifmr> observers_;
   std::size_t batch_ = 0;
-  std::string origin_;                    // first node of this batch that made NaN or Inf out of finite values
-  std::set<graph::ValueId> not_finite_;   // values of this batch that contain NaN or Inf
+  std::string origin_;                   // first node of this batch that made NaN or Inf out of finite values
+  std::set<graph::ValueId> not_finite_;  // values of this batch that contain NaN or Inf
 };
 
 /// ARQ on every weight of the plan. Fills in the weight side of the record and fake-quantizes the weights of
@@ -143,8 +143,8 @@ class CalibrationHook {
     const graph::Node& node = *prepared.graph.find_node(layer.name);
     const graph::ValueId id = node.input(graph::kWeightInput);
     const Tensor& weight = *prepared.graph.value(id).initializer;
-    const ChannelLayout layout = layer.channel_wise ? graph::weight_layout(node, weight.shape())
-                                                    : ChannelLayout::per_tensor(weight.size());
+    const ChannelLayout layout =
+        layer.channel_wise ? graph::weight_layout(node, weight.shape()) : ChannelLayout::per_tensor(weight.size());
     Arq<Int8> arq;
     check(arq.calibrate(weight.data<float>(), layout), {.layer = layer.name, .tensor = prepared.graph.value(id).name});
     for (const auto channel : arq.degenerate_channels()) {

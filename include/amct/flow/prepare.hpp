@@ -18,10 +18,10 @@ namespace amct::flow {
 
 /// A float network ready for calibration.
 struct Prepared {
-  graph::Graph graph;                        ///< BatchNormalization folded, Gemm in AMCT's form, still float
-  QuantPlan plan;                            ///< what happens to each quantizable layer
-  std::vector<graph::FloatLayer> left_float; ///< layers of quantizable types that stay float, and why
-  std::vector<std::string> fused;            ///< layers that took in a BatchNormalization
+  graph::Graph graph;                         ///< BatchNormalization folded, Gemm in AMCT's form, still float
+  QuantPlan plan;                             ///< what happens to each quantizable layer
+  std::vector<graph::FloatLayer> left_float;  ///< layers of quantizable types that stay float, and why
+  std::vector<std::string> fused;             ///< layers that took in a BatchNormalization
 };
 
 /// Decides what is quantized and brings the network into the form that is calibrated.

@@ -38,8 +38,9 @@ inline void remove_unused(Graph& graph) {
   for (const ValueId id : graph.outputs) needed[static_cast<std::size_t>(id)] = 1;
   std::vector<Node> kept;
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    const bool used = std::any_of(node->outputs.begin(), node->outputs.end(),
-                                  [&](ValueId id) { return id != kNoValue && needed[static_cast<std::size_t>(id)] != 0; });
+    const bool used = std::any_of(node->outputs.begin(), node->outputs.end(), [&](ValueId id) {
+      return id != kNoValue && needed[static_cast<std::size_t>(id)] != 0;
+    });
     if (!used) continue;
     for (const ValueId id : node->inputs) {
       if (id != kNoValue) needed[static_cast<std::size_t>(id)] = 1;

@@ -36,8 +36,8 @@ struct Dim {
 struct Value {
   std::string name{};
   ElementType type = ElementType::float32;  ///< of graph inputs, outputs and initializers
-  std::optional<std::vector<Dim>> shape{};   ///< as declared or inferred; empty if not known
-  std::optional<Tensor> initializer{};        ///< constant data, such as weights
+  std::optional<std::vector<Dim>> shape{};  ///< as declared or inferred; empty if not known
+  std::optional<Tensor> initializer{};      ///< constant data, such as weights
 };
 
 using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
@@ -84,12 +84,12 @@ struct Node {
 /// A network.
 struct Graph {
   std::string name;
-  std::int64_t opset = 13;       ///< of the default ONNX domain
+  std::int64_t opset = 13;  ///< of the default ONNX domain
   std::int64_t ir_version = 7;
   std::map<std::string, std::int64_t> domains;  ///< other domains and their versions
   std::vector<Value> values;
-  std::vector<Node> nodes;       ///< in an order in which they can be executed
-  std::vector<ValueId> inputs;   ///< without initializers
+  std::vector<Node> nodes;      ///< in an order in which they can be executed
+  std::vector<ValueId> inputs;  ///< without initializers
   std::vector<ValueId> outputs;
 
   [[nodiscard]] Value& value(ValueId id) noexcept { return values[static_cast<std::size_t>(id)]; }

@@ -46,8 +46,8 @@ inline constexpr std::size_t kBiasInput = 2;
     const auto groups = static_cast<std::size_t>(node.attribute_or<std::int64_t>("group", 1));
     return {groups, extent(0) / groups, extent(1), inner(2)};
   }
-  const bool channels_last = node.op_type == "MatMul" ||
-                             (node.op_type == "Gemm" && node.attribute_or<std::int64_t>("transB", 0) == 0);
+  const bool channels_last =
+      node.op_type == "MatMul" || (node.op_type == "Gemm" && node.attribute_or<std::int64_t>("transB", 0) == 0);
   if (channels_last) return {1, extent(0), extent(1), 1};
   return {1, 1, extent(0), inner(1)};
 }

@@ -39,7 +39,8 @@ namespace detail {
 
 [[nodiscard]] inline std::string refuse_groups(const Node& node, const Shape& weight) {
   const auto groups = node.attribute_or<std::int64_t>("group", 1);
-  if (groups < 1 || weight[0] % groups != 0) return "its " + std::to_string(groups) + " groups do not divide its channels";
+  if (groups < 1 || weight[0] % groups != 0)
+    return "its " + std::to_string(groups) + " groups do not divide its channels";
   return {};
 }
 

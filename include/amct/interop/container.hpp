@@ -57,7 +57,9 @@ using DoorOf = Door<std::remove_cvref_t<C>>;
 
 /// A type that some included interop header knows.
 template <class C>
-concept Container = requires { typename DoorOf<C>::Element; };
+concept Container = requires {
+  typename DoorOf<C>::Element;
+};
 
 template <Container C>
 using ElementOf = typename DoorOf<C>::Element;
@@ -78,7 +80,8 @@ concept Writable = Container<C> && requires(std::remove_reference_t<C>& c) {
 
 /// A container or expression of float32 elements. Others: cast first (Eigen `m.cast<float>()`, `xt::cast<float>(a)`).
 template <class C>
-concept FloatContainer = interop::Container<C> && std::same_as<interop::ElementOf<C>, float>;
+concept FloatContainer = interop::Container<C> && std::same_as < interop::ElementOf<C>,
+float > ;
 
 /// A container or expression of codes: int8 or int16 elements.
 template <class C>
@@ -365,8 +368,9 @@ Status calibrate(Arq<B>& arq, const W& weight, std::optional<std::size_t> axis =
 }
 
 template <BitWidth B, FloatContainer W, CodeTarget Codes>
-  requires std::same_as<interop::ElementOf<Codes>, typename B::storage>
-void quantize(const Arq<B>& arq, const W& weight, Codes&& codes, std::optional<std::size_t> axis = std::nullopt) {
+requires std::same_as < interop::ElementOf<Codes>,
+typename B::storage >
+    void quantize(const Arq<B>& arq, const W& weight, Codes&& codes, std::optional<std::size_t> axis = std::nullopt) {
   amct::quantize<DivideAddRound>(weight, codes, arq.channels(), axis, B::range);
 }
 

@@ -22,32 +22,18 @@ concept EigenDense = std::derived_from<C, Eigen::DenseBase<C>>;
 
 /// An EigenDense whose elements lie in memory.
 template <class C>
-concept EigenInMemory = EigenDense<C> && (static_cast<unsigned>(C::Flags) & Eigen::DirectAccessBit) != 0;
+concept EigenInMemory = EigenDense<C> &&(static_cast<unsigned>(C::Flags) & Eigen::DirectAccessBit) != 0;
 
 template <EigenDense C>
 struct Door<C> {
   using Element = typename C::Scalar;
 
-  static std::array<Axis, 2> axes(const C& c)
-    requires EigenInMemory<C>
-  {
+  static std::array<Axis, 2> axes(const C& c) requires EigenInMemory<C> {
     return {{{static_cast<std::size_t>(c.rows()), c.rowStride()}, {static_cast<std::size_t>(c.cols()), c.colStride()}}};
   }
-  static auto data(C& c)
-    requires EigenInMemory<C>
-  {
-    return c.data();
-  }
-  static auto data(const C& c)
-    requires EigenInMemory<C>
-  {
-    return c.data();
-  }
-  static auto evaluate(const C& c)
-    requires(!EigenInMemory<C>)
-  {
-    return typename C::PlainObject(c);
-  }
+  static auto data(C& c) requires EigenInMemory<C> { return c.data(); }
+  static auto data(const C& c) requires EigenInMemory<C> { return c.data(); }
+  static auto evaluate(const C& c) requires(!EigenInMemory<C>) { return typename C::PlainObject(c); }
 };
 
 }  // namespace amct::interop

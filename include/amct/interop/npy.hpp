@@ -76,7 +76,8 @@ namespace detail {
 [[nodiscard]] inline Tensor read_npy(const std::filesystem::path& path) {
   static_assert(std::endian::native == std::endian::little);
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) throw Error(ErrorCode::io_read, {.file = path.string()}, "cannot be read");
+  if (!file || std::filesystem::is_directory(path))
+    throw Error(ErrorCode::io_read, {.file = path.string()}, "cannot be read");
   const auto refuse = [&](const std::string& message) -> Error {
     return {ErrorCode::data_format, {.file = path.string()}, message};
   };
@@ -97,7 +98,8 @@ namespace detail {
   auto shape = detail::npy_shape(detail::npy_field(header, "shape"));
   if (!file || !shape) throw refuse("has a broken header");
   if (!type) throw refuse("has an element type that is not supported");
-  if (!detail::npy_field(header, "fortran_order").starts_with("False")) throw refuse("is in Fortran order, expected C order");
+  if (!detail::npy_field(header, "fortran_order").starts_with("False"))
+    throw refuse("is in Fortran order, expected C order");
 
   const auto data_start = static_cast<std::uintmax_t>(file.tellg());
   const std::uintmax_t available = std::filesystem::file_size(path) - data_start;

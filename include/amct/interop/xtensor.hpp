@@ -34,28 +34,16 @@ template <XtensorExpression C>
 struct Door<C> {
   using Element = typename C::value_type;
 
-  static auto axes(const C& c)
-    requires XtensorInMemory<C>
-  {
+  static auto axes(const C& c) requires XtensorInMemory<C> {
     xt::svector<Axis, 8> axes(c.dimension(), Axis{});  // up to 8 axes without an allocation
     for (std::size_t i = 0; i < axes.size(); ++i) {
       axes[i] = {static_cast<std::size_t>(c.shape()[i]), static_cast<std::ptrdiff_t>(c.strides()[i])};
     }
     return axes;
   }
-  static auto data(C& c)
-    requires XtensorInMemory<C>
-  {
-    return c.data() + c.data_offset();
-  }
-  static auto data(const C& c)
-    requires XtensorInMemory<C>
-  {
-    return c.data() + c.data_offset();
-  }
-  static auto evaluate(const C& c)
-    requires(!XtensorInMemory<C>)
-  {
+  static auto data(C& c) requires XtensorInMemory<C> { return c.data() + c.data_offset(); }
+  static auto data(const C& c) requires XtensorInMemory<C> { return c.data() + c.data_offset(); }
+  static auto evaluate(const C& c) requires(!XtensorInMemory<C>) {
     return xt::xarray<Element>(c);  // not xt::eval: that of 0.24 takes an xarray and a scalar for four axes
   }
 };

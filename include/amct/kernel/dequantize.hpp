@@ -36,7 +36,8 @@ template <CodeStorage T>
 void dequantize(std::span<const T> codes, std::span<float> x, const Affine& affine) noexcept {
   assert(x.size() == codes.size());
   parallel_for(x.size(), kernel::kParallelGrain, [&](std::size_t first, std::size_t count) {
-    in_default_fp_environment([&] { kernel::dequantize(codes.subspan(first, count), x.subspan(first, count), affine); });
+    in_default_fp_environment(
+        [&] { kernel::dequantize(codes.subspan(first, count), x.subspan(first, count), affine); });
   });
 }
 

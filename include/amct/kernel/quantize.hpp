@@ -29,7 +29,8 @@ template <CodeContract Contract, CodeStorage T>
 void quantize(std::span<const float> x, std::span<T> codes, const Affine& affine, CodeRange range) noexcept {
   if constexpr (VectorContract<Contract>) {
     constexpr std::int32_t kMost = sizeof(T) == 1 ? kMostOffset16 : kMostOffset;
-    const bool in_reach = has_offset_within(affine, kMost) && (!kDivides<Contract> || has_exact_quotients(affine.scale));
+    const bool in_reach =
+        has_offset_within(affine, kMost) && (!kDivides<Contract> || has_exact_quotients(affine.scale));
     if (in_reach) AMCT_DISPATCH(quantize<Contract>(x, codes, affine, range))
   }
   reference::quantize<Contract>(x, codes, affine, range);

@@ -15,9 +15,9 @@ namespace amct::kernel {
 /// reference.
 template <class C>
 concept VectorContract = std::same_as<typename C::rounding, HalfEven> &&
-                         (std::same_as<typename C::scaling, Divide> || std::same_as<typename C::scaling, Reciprocal>) &&
-                         (std::same_as<typename C::offset_order, RoundThenAdd> ||
-                          std::same_as<typename C::offset_order, AddThenRound>);
+    (std::same_as<typename C::scaling, Divide> ||
+     std::same_as<typename C::scaling, Reciprocal>)&&(std::same_as<typename C::offset_order, RoundThenAdd> ||
+                                                      std::same_as<typename C::offset_order, AddThenRound>);
 
 template <VectorContract C>
 inline constexpr bool kDivides = std::same_as<typename C::scaling, Divide>;
@@ -29,10 +29,12 @@ inline constexpr std::size_t kParallelGrain = std::size_t{1} << 18;
 
 /// Scales for which quotients can be had from the reciprocal with one fused correction: neither the reciprocal nor a
 /// remainder that matters is subnormal. Others take the reference.
-[[nodiscard]] constexpr bool has_exact_quotients(float scale) noexcept { return scale >= 0x1p-40F && scale <= 0x1p100F; }
+[[nodiscard]] constexpr bool has_exact_quotients(float scale) noexcept {
+  return scale >= 0x1p-40F && scale <= 0x1p100F;
+}
 
-/// Offsets of real quantizers lie within their codes, but AMCT does not clamp them. Beyond these the vector bodies could
-/// overflow what they compute in (int16; int32 and float32), so such data take the reference.
+/// Offsets of real quantizers lie within their codes, but AMCT does not clamp them. Beyond these the vector bodies
+/// could overflow what they compute in (int16; int32 and float32), so such data take the reference.
 inline constexpr std::int32_t kMostOffset16 = 16384;
 inline constexpr std::int32_t kMostOffset = 524288;
 

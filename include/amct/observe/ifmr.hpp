@@ -22,12 +22,12 @@ namespace amct {
 /// Numbers of IFMR, with AMCT's defaults. Doubles, since AMCT computes ranks and candidate counts in double.
 struct IfmrOptions {
   Symmetry symmetry = Symmetry::asymmetric;
-  std::size_t batch_num = 1;          ///< batches to collect before the search, at least 1
-  double max_percentile = 0.999999;   ///< (0.5, 1]
-  double min_percentile = 0.999999;   ///< (0.5, 1]
-  double search_start = 0.7;          ///< > 0
-  double search_end = 1.3;            ///< > search_start
-  double search_step = 0.01;          ///< (0, search_end - search_start]
+  std::size_t batch_num = 1;         ///< batches to collect before the search, at least 1
+  double max_percentile = 0.999999;  ///< (0.5, 1]
+  double min_percentile = 0.999999;  ///< (0.5, 1]
+  double search_start = 0.7;         ///< > 0
+  double search_end = 1.3;           ///< > search_start
+  double search_step = 0.01;         ///< (0, search_end - search_start]
 };
 
 /// What the search found, for reports and tests.
@@ -35,8 +35,8 @@ struct IfmrResult {
   Affine affine;
   float percentile_max = 0.0F;
   float percentile_min = 0.0F;
-  std::size_t best = 0;            ///< index of the chosen candidate
-  std::vector<double> losses;      ///< mean squared error of every candidate
+  std::size_t best = 0;        ///< index of the chosen candidate
+  std::vector<double> losses;  ///< mean squared error of every candidate
 };
 
 namespace ifmr {
@@ -135,8 +135,8 @@ class Ifmr {
     result.losses.assign(candidates.size(), 0.0);
     add_squared_residuals(values_, candidates, result.losses);
     for (double& loss : result.losses) loss /= static_cast<double>(count);
-    result.best = static_cast<std::size_t>(std::min_element(result.losses.begin(), result.losses.end()) -
-                                           result.losses.begin());
+    result.best =
+        static_cast<std::size_t>(std::min_element(result.losses.begin(), result.losses.end()) - result.losses.begin());
     result.affine.scale = candidates[result.best].scale;
     if (options_.symmetry == Symmetry::asymmetric && is_usable(result.affine)) {
       result.affine.offset = ifmr::offset(result.percentile_min, result.affine.scale, range);

@@ -126,8 +126,9 @@ inline void write_model(const graph::Graph& graph, AtomicFile& file) {
   constexpr std::size_t kProtobufLimit = (std::size_t{1} << 31) - 1;
   const std::size_t bytes = model.ByteSizeLong();
   if (bytes > kProtobufLimit) {
-    throw Error(ErrorCode::io_write, {.file = file.target().string()},
-                "would have " + std::to_string(bytes) + " bytes, an ONNX file can have " + std::to_string(kProtobufLimit));
+    throw Error(
+        ErrorCode::io_write, {.file = file.target().string()},
+        "would have " + std::to_string(bytes) + " bytes, an ONNX file can have " + std::to_string(kProtobufLimit));
   }
   if (!model.SerializeToOstream(&file.stream())) {
     throw Error(ErrorCode::io_write, {.file = file.target().string()}, "cannot be written");

@@ -94,8 +94,9 @@ inline void run_checker(const ::onnx::ModelProto& model) {
 [[nodiscard]] inline std::string to_string(const ::onnx::TensorShapeProto& shape) {
   std::string text;
   for (const auto& dim : shape.dim()) {
-    text += (text.empty() ? "" : ",") + (dim.has_dim_value() ? std::to_string(dim.dim_value())
-                                         : dim.has_dim_param() ? dim.dim_param() : std::string("?"));
+    text += (text.empty() ? "" : ",") + (dim.has_dim_value()   ? std::to_string(dim.dim_value())
+                                         : dim.has_dim_param() ? dim.dim_param()
+                                                               : std::string("?"));
   }
   return '[' + text + ']';
 }
@@ -112,7 +113,8 @@ inline void bind_shapes(::onnx::ModelProto& model, const InputShapes& shapes) {
     auto& declared = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
     bool fits = static_cast<std::size_t>(declared.dim_size()) == found->second.rank();
     for (int i = 0; fits && i < declared.dim_size(); ++i) {
-      fits = !declared.dim(i).has_dim_value() || declared.dim(i).dim_value() == found->second[static_cast<std::size_t>(i)];
+      fits =
+          !declared.dim(i).has_dim_value() || declared.dim(i).dim_value() == found->second[static_cast<std::size_t>(i)];
     }
     if (!fits) {
       throw Error(ErrorCode::model_shape, {.tensor = input.name(), .field = "input_shape"},
@@ -144,15 +146,18 @@ inline void infer_shapes(::onnx::ModelProto& model) {
     case ::onnx::AttributeProto::INT: return attribute.i();
     case ::onnx::AttributeProto::FLOAT: return attribute.f();
     case ::onnx::AttributeProto::STRING: return attribute.s();
-    case ::onnx::AttributeProto::INTS: return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
-    case ::onnx::AttributeProto::FLOATS: return std::vector<float>(attribute.floats().begin(), attribute.floats().end());
+    case ::onnx::AttributeProto::INTS:
+      return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
+    case ::onnx::AttributeProto::FLOATS:
+      return std::vector<float>(attribute.floats().begin(), attribute.floats().end());
     case ::onnx::AttributeProto::STRINGS:
       return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
     case ::onnx::AttributeProto::TENSOR: return amct::onnx::from_onnx(attribute.t());
     default: break;
   }
-  throw Error(ErrorCode::model_unsupported, {.layer = node, .field = attribute.name()},
-              "attributes of type " + ::onnx::AttributeProto::AttributeType_Name(attribute.type()) + " are not supported");
+  throw Error(
+      ErrorCode::model_unsupported, {.layer = node, .field = attribute.name()},
+      "attributes of type " + ::onnx::AttributeProto::AttributeType_Name(attribute.type()) + " are not supported");
 }
 
 /// Builds the graph; values are made at their first mention.
@@ -199,7 +204,8 @@ class Importer {
     const auto element = from_onnx_type(type.elem_type());
     if (!element) {
       throw Error(ErrorCode::model_unsupported, {.tensor = info.name()},
-                  "has element type " + ::onnx::TensorProto::DataType_Name(static_cast<::onnx::TensorProto::DataType>(type.elem_type())));
+                  "has element type " +
+                      ::onnx::TensorProto::DataType_Name(static_cast<::onnx::TensorProto::DataType>(type.elem_type())));
     }
     value.type = *element;
     if (!type.has_shape()) return id;
@@ -218,7 +224,8 @@ class Importer {
       for (int n = 0; n < source_.node_size(); ++n) {
         const auto& node = source_.node(n);
         if (node.name().empty() == given) continue;
-        names[static_cast<std::size_t>(n)] = unique.node(given ? node.name() : node.op_type() + '_' + std::to_string(n));
+        names[static_cast<std::size_t>(n)] =
+            unique.node(given ? node.name() : node.op_type() + '_' + std::to_string(n));
       }
     }
     return names;

@@ -75,9 +75,10 @@ namespace detail {
 /// Reads one of the typed data fields, whose element type may be wider than the tensor's.
 template <class T, class Field>
 [[nodiscard]] Tensor from_field(const ::onnx::TensorProto& message, const Field& field) {
-  Tensor tensor = allocate(message, element_type_of<T>, static_cast<std::size_t>(field.size()), "values",
-                           element_count(message));
-  std::transform(field.begin(), field.end(), tensor.data<T>().begin(), [](auto value) { return static_cast<T>(value); });
+  Tensor tensor =
+      allocate(message, element_type_of<T>, static_cast<std::size_t>(field.size()), "values", element_count(message));
+  std::transform(field.begin(), field.end(), tensor.data<T>().begin(),
+                 [](auto value) { return static_cast<T>(value); });
   return tensor;
 }
 
@@ -89,14 +90,16 @@ template <class T, class Field>
   const auto type = from_onnx_type(message.data_type());
   if (!type) {
     throw Error(ErrorCode::model_unsupported, {.tensor = name},
-                "has element type " + ::onnx::TensorProto::DataType_Name(static_cast<::onnx::TensorProto::DataType>(message.data_type())));
+                "has element type " + ::onnx::TensorProto::DataType_Name(
+                                          static_cast<::onnx::TensorProto::DataType>(message.data_type())));
   }
   if (message.data_location() == ::onnx::TensorProto::EXTERNAL) {
     throw Error(ErrorCode::model_unsupported, {.tensor = name}, "keeps its data in another file");
   }
   if (message.has_raw_data()) {
     const std::string& data = message.raw_data();
-    Tensor tensor = detail::allocate(message, *type, data.size(), "bytes", detail::element_count(message) * size_of(*type));
+    Tensor tensor =
+        detail::allocate(message, *type, data.size(), "bytes", detail::element_count(message) * size_of(*type));
     if (tensor.bytes() != 0) std::memcpy(tensor.raw().data(), data.data(), tensor.bytes());
     return tensor;
   }

@@ -20,7 +20,8 @@ namespace detail {
               "this version calibrates with arq_quantize and ifmr_quantize only");
 }
 
-[[nodiscard]] inline LayerSetting to_setting(const std::string& file, const proto::pytorch::CalibrationConfig& message) {
+[[nodiscard]] inline LayerSetting to_setting(const std::string& file,
+                                             const proto::pytorch::CalibrationConfig& message) {
   LayerSetting setting;
   if (message.has_ada_quantize()) refuse_algorithm(file, "ada_quantize");
   if (message.has_hfmg_quantize()) refuse_algorithm(file, "hfmg_quantize");

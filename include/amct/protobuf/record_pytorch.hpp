@@ -67,7 +67,8 @@ inline void to_message(const LayerRecord& layer, proto::pytorch::MapFiledEntry& 
   for (const auto& entry : message.record()) {
     const Where where{.file = path.string(), .layer = entry.key()};
     if (!entry.has_key() || !entry.has_value()) {
-      throw Error(ErrorCode::record_value, where, "record " + std::to_string(record.size() + 1) + " needs key and value");
+      throw Error(ErrorCode::record_value, where,
+                  "record " + std::to_string(record.size() + 1) + " needs key and value");
     }
     if (!names.insert(entry.key()).second) throw Error(ErrorCode::record_value, where, "has more than one record");
     record.push_back(detail::from_message(entry));

@@ -43,7 +43,8 @@ class ShortestFloats final : public google::protobuf::TextFormat::FastFieldValue
   void PrintFloat(float value, google::protobuf::TextFormat::BaseTextGenerator* generator) const override {
     generator->PrintString(shortest_text(value));
   }
-  void PrintString(const std::string& value, google::protobuf::TextFormat::BaseTextGenerator* generator) const override {
+  void PrintString(const std::string& value,
+                   google::protobuf::TextFormat::BaseTextGenerator* generator) const override {
     generator->PrintLiteral("\"");
     generator->PrintString(google::protobuf::strings::Utf8SafeCEscape(value));
     generator->PrintLiteral("\"");

@@ -21,8 +21,7 @@ struct BitsOf<B> {
   using type = B;
 };
 template <class Q>
-  requires(!BitWidth<Q> && BitWidth<typename Q::Bits>)
-struct BitsOf<Q> {
+requires(!BitWidth<Q> && BitWidth<typename Q::Bits>) struct BitsOf<Q> {
   using type = typename Q::Bits;
 };
 
@@ -34,7 +33,9 @@ using BitsOf = typename detail::BitsOf<T>::type;
 
 /// A bit width, or a quantizer with one.
 template <class T>
-concept HasBits = requires { typename BitsOf<T>; };
+concept HasBits = requires {
+  typename BitsOf<T>;
+};
 
 /// Activations have 4 or 8..16 bits.
 [[nodiscard]] constexpr bool is_activation_width(int bits) noexcept { return bits == 4 || (bits >= 8 && bits <= 16); }
@@ -55,8 +56,8 @@ concept LegalScheme = HasBits<Act> && HasBits<Weight> && is_legal_pair(BitsOf<Ac
 /// The most products of these codes whose sum fits int32 whatever the codes are: 131071 for 8 by 8 bits, 511 for 16 by
 /// 8. All codes may be the most negative one. Codes are meant as stored: an offset is to be handled outside of the sum.
 template <HasBits Act, HasBits Weight>
-inline constexpr std::size_t kMaxDepth =
-    std::size_t{std::numeric_limits<std::int32_t>::max()} >> (BitsOf<Act>::width - 1 + BitsOf<Weight>::width - 1);
+inline constexpr std::size_t kMaxDepth = std::size_t{std::numeric_limits<std::int32_t>::max()} >>
+                                         (BitsOf<Act>::width - 1 + BitsOf<Weight>::width - 1);
 
 /// True if the sum of K products, and each of its partial sums, fits int32.
 template <HasBits Act, HasBits Weight, std::size_t K>

@@ -12,10 +12,10 @@ namespace amct {
 /// The quantization factors of one layer, free of any file format. Fields a file lacks stay empty.
 struct LayerRecord {
   std::string name{};
-  std::optional<float> scale_d{};         ///< activation scale
-  std::optional<std::int32_t> offset_d{}; ///< activation offset
-  std::vector<float> scale_w{};           ///< one weight scale, or one an output channel
-  std::vector<std::int32_t> offset_w{};   ///< as many zeros
+  std::optional<float> scale_d{};          ///< activation scale
+  std::optional<std::int32_t> offset_d{};  ///< activation offset
+  std::vector<float> scale_w{};            ///< one weight scale, or one an output channel
+  std::vector<std::int32_t> offset_w{};    ///< as many zeros
   std::vector<std::uint32_t> shift_bit{};
   std::vector<float> tensor_balance_factor{};
   std::optional<bool> skip_fusion{};

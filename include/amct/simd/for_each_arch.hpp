@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Compiles the kernel body that the macro AMCT_KERNEL_BODY names once for each instruction set, inside its target region,
-/// with AMCT_ARCH_NAMESPACE set to its name. No include guard: each kernel includes this once.
+/// Compiles the kernel body that the macro AMCT_KERNEL_BODY names once for each instruction set, inside its target
+/// region, with AMCT_ARCH_NAMESPACE set to its name. No include guard: each kernel includes this once.
 
 #include <amct/simd/vec.hpp>
 

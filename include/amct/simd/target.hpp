@@ -5,8 +5,8 @@
 /// Regions of code compiled for one instruction set in a program built for any other, with fusing of multiplication and
 /// addition switched off as in core/exact.hpp. Include headers before a region, never inside.
 ///
-/// Everything in a region must stand in a namespace named after the instruction set, or the linker may keep the one copy
-/// of a function that the machine cannot execute. Vector types must not cross a function that is not AMCT_VOP.
+/// Everything in a region must stand in a namespace named after the instruction set, or the linker may keep the one
+/// copy of a function that the machine cannot execute. Vector types must not cross a function that is not AMCT_VOP.
 
 #include <amct/core/exact.hpp>
 
@@ -22,15 +22,16 @@
 #define AMCT_PRAGMA(text) _Pragma(#text)
 
 #if defined(__clang__)
-#define AMCT_BEGIN_TARGET(features)                                                              \
+#define AMCT_BEGIN_TARGET(features)                                                         \
   AMCT_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function)) \
   AMCT_EXACT_BEGIN
 #define AMCT_END_TARGET AMCT_EXACT_END _Pragma("clang attribute pop")
 #else
 // The intrinsics of g++ 12 warn of their own undefined values, which is what they are for.
-#define AMCT_BEGIN_TARGET(features)                                                                                  \
-  AMCT_EXACT_BEGIN AMCT_PRAGMA(GCC target(features)) _Pragma("GCC diagnostic push")                                  \
-      _Pragma("GCC diagnostic ignored \"-Wuninitialized\"") _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
+#define AMCT_BEGIN_TARGET(features)                                                 \
+  AMCT_EXACT_BEGIN AMCT_PRAGMA(GCC target(features)) _Pragma("GCC diagnostic push") \
+      _Pragma("GCC diagnostic ignored \"-Wuninitialized\"")                         \
+          _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"")
 #define AMCT_END_TARGET _Pragma("GCC diagnostic pop") AMCT_EXACT_END
 #endif
 

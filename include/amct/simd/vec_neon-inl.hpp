@@ -20,7 +20,8 @@ AMCT_VOP F fused_sub(F a, F b, F c) { return vfmsq_f32(c, a, b); }
 AMCT_VOP F at_most(F v, F bound) { return vbslq_f32(vcgtq_f32(v, bound), bound, v); }
 AMCT_VOP F at_least(F v, F bound) { return vbslq_f32(vcltq_f32(v, bound), bound, v); }
 AMCT_VOP bool any_nan(F a, F b, F c, F d) {
-  const uint32x4_t ordered = vandq_u32(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b)), vandq_u32(vceqq_f32(c, c), vceqq_f32(d, d)));
+  const uint32x4_t ordered =
+      vandq_u32(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b)), vandq_u32(vceqq_f32(c, c), vceqq_f32(d, d)));
   return vminvq_u32(ordered) == 0;
 }
 AMCT_VOP I to_int(F v) { return vcvtnq_s32_f32(v); }

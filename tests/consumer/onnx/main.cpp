@@ -3,7 +3,8 @@
 #include <amct/protobuf/record_pytorch.hpp>
 
 int main() {
-  if (amct::protobuf::record_text({{.name = "conv1", .scale_d = 0.5F}}).find("scale_d: 0.5") == std::string::npos) return 1;
+  if (amct::protobuf::record_text({{.name = "conv1", .scale_d = 0.5F}}).find("scale_d: 0.5") == std::string::npos)
+    return 1;
   try {
     (void)amct::onnx::import_model("nothere.onnx");
   } catch (const amct::Error& error) {

@@ -20,7 +20,9 @@ using Visits = std::vector<std::array<std::size_t, 3>>;
 
 Visits visits(const Shape& a, const Shape& b) {
   Visits result;
-  for_each_broadcast(together(a, b), a, b, [&](std::size_t i, std::size_t ia, std::size_t ib) { result.push_back({i, ia, ib}); });
+  for_each_broadcast(together(a, b), a, b, [&](std::size_t i, std::size_t ia, std::size_t ib) {
+    result.push_back({i, ia, ib});
+  });
   return result;
 }
 

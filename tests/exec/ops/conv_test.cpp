@@ -29,20 +29,22 @@ TEST_CASE("A small convolution by hand") {
   const Tensor x = floats({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
   const Tensor w = floats({1, 1, 2, 2}, {1, 0, 0, -1});
   check_tensor(run_op("Conv", {x, w}), {1, 1, 2, 2}, {-4, -4, -4, -4});
-  check_tensor(run_op("Conv", {x, w, floats({1}, {0.5F})}, {{"strides", Ints{2, 2}}, {"pads", Ints{1, 0, 0, 1}}}), {1, 1, 2, 2},
-               {-1.5F, 0.5F, -3.5F, 6.5F});
+  check_tensor(run_op("Conv", {x, w, floats({1}, {0.5F})}, {{"strides", Ints{2, 2}}, {"pads", Ints{1, 0, 0, 1}}}),
+               {1, 1, 2, 2}, {-1.5F, 0.5F, -3.5F, 6.5F});
 }
 
 TEST_CASE("Convolutions of one to three axes agree with the definition") {
   check_against_naive({2, 3, 11}, {4, 3, 3}, {.stride = {1}, .dilation = {1}, .pad_begin = {0}, .pad_end = {0}});
-  check_against_naive({2, 3, 7, 6}, {4, 3, 3, 2}, {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {0, 0}, .pad_end = {0, 0}});
+  check_against_naive({2, 3, 7, 6}, {4, 3, 3, 2},
+                      {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {0, 0}, .pad_end = {0, 0}});
   check_against_naive({2, 3, 4, 5, 6}, {2, 3, 2, 3, 3},
                       {.stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_begin = {0, 0, 0}, .pad_end = {0, 0, 0}});
 }
 
 TEST_CASE("Strides, dilations and uneven pads agree with the definition") {
   check_against_naive({1, 2, 13}, {3, 2, 3}, {.stride = {2}, .dilation = {3}, .pad_begin = {1}, .pad_end = {4}});
-  check_against_naive({1, 2, 9, 8}, {3, 2, 3, 2}, {.stride = {2, 3}, .dilation = {2, 1}, .pad_begin = {1, 0}, .pad_end = {3, 2}});
+  check_against_naive({1, 2, 9, 8}, {3, 2, 3, 2},
+                      {.stride = {2, 3}, .dilation = {2, 1}, .pad_begin = {1, 0}, .pad_end = {3, 2}});
   check_against_naive({1, 2, 5, 6, 7}, {3, 2, 2, 3, 2},
                       {.stride = {2, 1, 3}, .dilation = {1, 2, 2}, .pad_begin = {0, 2, 1}, .pad_end = {1, 0, 3}});
 }
@@ -54,13 +56,17 @@ TEST_CASE("Groups and depthwise convolutions agree with the definition") {
                       {.stride = {2, 1}, .dilation = {1, 2}, .pad_begin = {1, 2}, .pad_end = {0, 1}, .groups = 3});
   check_against_naive({1, 3, 6, 5}, {6, 1, 2, 2},
                       {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {0, 0}, .pad_end = {0, 0}, .groups = 3});
-  check_against_naive({2, 4, 9}, {4, 1, 3}, {.stride = {1}, .dilation = {1}, .pad_begin = {1}, .pad_end = {1}, .groups = 4});
+  check_against_naive({2, 4, 9}, {4, 1, 3},
+                      {.stride = {1}, .dilation = {1}, .pad_begin = {1}, .pad_end = {1}, .groups = 4});
 }
 
 TEST_CASE("A kernel of one element agrees with the definition, with and without strides, pads and groups") {
-  check_against_naive({2, 3, 4, 5}, {2, 3, 1, 1}, {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {0, 0}, .pad_end = {0, 0}});
-  check_against_naive({2, 3, 4, 5}, {2, 3, 1, 1}, {.stride = {2, 2}, .dilation = {1, 1}, .pad_begin = {0, 0}, .pad_end = {0, 0}});
-  check_against_naive({2, 3, 4, 5}, {2, 3, 1, 1}, {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {1, 0}, .pad_end = {0, 2}});
+  check_against_naive({2, 3, 4, 5}, {2, 3, 1, 1},
+                      {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {0, 0}, .pad_end = {0, 0}});
+  check_against_naive({2, 3, 4, 5}, {2, 3, 1, 1},
+                      {.stride = {2, 2}, .dilation = {1, 1}, .pad_begin = {0, 0}, .pad_end = {0, 0}});
+  check_against_naive({2, 3, 4, 5}, {2, 3, 1, 1},
+                      {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {1, 0}, .pad_end = {0, 2}});
   check_against_naive({2, 4, 4, 5}, {6, 2, 1, 1},
                       {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {0, 0}, .pad_end = {0, 0}, .groups = 2});
   check_against_naive({2, 4, 4, 5}, {4, 1, 1, 1},
@@ -68,7 +74,8 @@ TEST_CASE("A kernel of one element agrees with the definition, with and without 
 }
 
 TEST_CASE("A single input channel without groups agrees with the definition") {
-  check_against_naive({2, 1, 6, 6}, {3, 1, 3, 3}, {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {1, 1}, .pad_end = {1, 1}});
+  check_against_naive({2, 1, 6, 6}, {3, 1, 3, 3},
+                      {.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {1, 1}, .pad_end = {1, 1}});
 }
 
 TEST_CASE("auto_pad SAME puts the odd element behind or in front") {
@@ -94,7 +101,8 @@ TEST_CASE("What does not fit a convolution is refused with the name of the node"
   const Tensor w = whole_numbers({2, 4, 3, 3}, 2);
   check_refused(kShape, "input [1,4] and weight [2,4,3,3] do not fit", "Conv", {whole_numbers({1, 4}, 1), w});
   check_refused(kShape, "input [1,4,5] and weight [2,4,3,3] do not fit", "Conv", {whole_numbers({1, 4, 5}, 1), w});
-  check_refused(kShape, "input [1,3,5,5] and weight [2,4,3,3] do not fit with 1 groups", "Conv", {whole_numbers({1, 3, 5, 5}, 1), w});
+  check_refused(kShape, "input [1,3,5,5] and weight [2,4,3,3] do not fit with 1 groups", "Conv",
+                {whole_numbers({1, 3, 5, 5}, 1), w});
   check_refused(kShape, "4 channels cannot be split into 3 groups", "Conv", {x, w}, {{"group", 3}});
   check_refused(kShape, "4 channels cannot be split into 0 groups", "Conv", {x, w}, {{"group", 0}});
   check_refused(kShape, "do not fit with 2 groups", "Conv", {x, whole_numbers({3, 2, 3, 3}, 2)}, {{"group", 2}});
@@ -108,6 +116,7 @@ TEST_CASE("What does not fit a convolution is refused with the name of the node"
   check_refused(kShape, "pads has a negative entry", "Conv", {x, w}, {{"pads", Ints{1, 1, 1, -1}}});
   check_refused(kShape, "does not fit a window of 4 axes", "Conv",
                 {whole_numbers({1, 1, 1, 1, 1, 1}, 1), whole_numbers({1, 1, 1, 1, 1, 1}, 1)});
-  check_refused(kUnsupported, "input 1 is int8, expected float32", "Conv", {x, Tensor(ElementType::int8, {2, 4, 3, 3})});
+  check_refused(kUnsupported, "input 1 is int8, expected float32", "Conv",
+                {x, Tensor(ElementType::int8, {2, 4, 3, 3})});
   check_refused(kCorrupt, "input 1 is missing", "Conv", {x});
 }

@@ -65,13 +65,14 @@ TEST_CASE("Sigmoid does not overflow far from zero") {
 TEST_CASE("LeakyRelu and HardSigmoid take their slopes from attributes or defaults") {
   CHECK(unary("LeakyRelu", {-2, 3}, {{"alpha", 0.5F}}) == std::vector<float>{-1, 3});
   CHECK(unary("LeakyRelu", {-2}) == std::vector<float>{-2 * 0.01F});
-  CHECK(unary("HardSigmoid", {-2, 0, 0.5F, 2}, {{"alpha", 0.5F}, {"beta", 0.25F}}) == std::vector<float>{0, 0.25F, 0.5F, 1});
+  CHECK(unary("HardSigmoid", {-2, 0, 0.5F, 2}, {{"alpha", 0.5F}, {"beta", 0.25F}}) ==
+        std::vector<float>{0, 0.25F, 0.5F, 1});
   CHECK(unary("HardSigmoid", {0, -9, 9}) == std::vector<float>{0.5F, 0, 1});
 }
 
 TEST_CASE("NaN goes through functions of one value") {
-  for (const char* op : {"Relu", "Sigmoid", "Tanh", "Sqrt", "Exp", "Erf", "Neg", "Abs", "Round", "HardSwish", "LeakyRelu",
-                         "HardSigmoid", "Clip"}) {
+  for (const char* op : {"Relu", "Sigmoid", "Tanh", "Sqrt", "Exp", "Erf", "Neg", "Abs", "Round", "HardSwish",
+                         "LeakyRelu", "HardSigmoid", "Clip"}) {
     CAPTURE(op);
     CHECK(std::isnan(unary(op, {kNan})[0]));
   }

@@ -20,7 +20,8 @@ TEST_CASE("Gemm with transB, alpha and beta gives the known values") {
   check_tensor(run_op("Gemm", {kA, kB, kC}, {{"transB", 1}, {"alpha", 2.0F}, {"beta", 1.0F}}), {1, 2}, {23, 33});
   check_tensor(run_op("Gemm", {kA, kB, kC}, {{"transB", 1}, {"alpha", 2.0F}, {"beta", 0.5F}}), {1, 2}, {22.5F, 33.5F});
   check_tensor(run_op("Gemm", {kA, kB, kC}, {{"transB", 0}, {"alpha", 2.0F}}), {1, 2}, {27, 31});
-  check_tensor(run_op("Gemm", {floats({2, 1}, {1, 2}), kB, kC}, {{"transA", 1}, {"transB", 1}, {"alpha", 2.0F}}), {1, 2}, {23, 33});
+  check_tensor(run_op("Gemm", {floats({2, 1}, {1, 2}), kB, kC}, {{"transA", 1}, {"transB", 1}, {"alpha", 2.0F}}),
+               {1, 2}, {23, 33});
   check_tensor(run_op("Gemm", {kA, kB}, {{"transB", 1}, {"alpha", 2.0F}, {"beta", 0.5F}}), {1, 2}, {22, 34});
   check_tensor(run_op("Gemm", {kA, kB, std::nullopt}), {1, 2}, {13, 16});
 }
@@ -42,8 +43,10 @@ TEST_CASE("Gemm with all forms of transposition agrees with the definition") {
           expected.push_back(static_cast<float>(0.5 * sum + 2.0 * static_cast<double>(values(c)[i * 5 + j])));
         }
       }
-      check_tensor(run_op("Gemm", {a, b, c}, {{"transA", transpose_a ? 1 : 0}, {"transB", transpose_b ? 1 : 0}, {"alpha", 0.5F}, {"beta", 2.0F}}),
-                   {3, 5}, expected);
+      check_tensor(
+          run_op("Gemm", {a, b, c},
+                 {{"transA", transpose_a ? 1 : 0}, {"transB", transpose_b ? 1 : 0}, {"alpha", 0.5F}, {"beta", 2.0F}}),
+          {3, 5}, expected);
     }
   }
 }
@@ -109,5 +112,6 @@ TEST_CASE("What does not fit a MatMul is refused") {
   check_refused(kShape, "a scalar cannot be multiplied", "MatMul", {Tensor::scalar(1.0F), kB});
   check_refused(kShape, "inputs [1,2] and [3,2] do not fit", "MatMul", {kA, whole_numbers({3, 2}, 1)});
   check_refused(kShape, "inputs [3] and [2,2] do not fit", "MatMul", {floats({3}, {1, 2, 3}), kB});
-  check_refused(kShape, "shapes [2] and [3] cannot be broadcast", "MatMul", {whole_numbers({2, 1, 1}, 1), whole_numbers({3, 1, 1}, 1)});
+  check_refused(kShape, "shapes [2] and [3] cannot be broadcast", "MatMul",
+                {whole_numbers({2, 1, 1}, 1), whole_numbers({3, 1, 1}, 1)});
 }

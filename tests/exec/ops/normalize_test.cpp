@@ -28,7 +28,8 @@ TEST_CASE("A batch normalization with known numbers") {
   const Tensor beta = floats({2}, {0.5F, -1});
   const Tensor mean = floats({2}, {1, 5});
   const Tensor variance = floats({2}, {3, 0});
-  check_tensor(run_op("BatchNormalization", {x, gamma, beta, mean, variance}, {{"epsilon", 1.0F}}), {1, 2, 2}, {0.5F, 1.5F, -7, -4});
+  check_tensor(run_op("BatchNormalization", {x, gamma, beta, mean, variance}, {{"epsilon", 1.0F}}), {1, 2, 2},
+               {0.5F, 1.5F, -7, -4});
 }
 
 TEST_CASE("A batch normalization works per channel for every rank and uses 1e-5 by default") {
@@ -43,7 +44,8 @@ TEST_CASE("A batch normalization works per channel for every rank and uses 1e-5 
     for (std::size_t i = 0; i < x.size(); ++i) {
       const std::size_t c = i / inner % 3;
       const auto number = [&](const Tensor& t) { return static_cast<double>(values(t)[c]); };
-      expected.push_back((static_cast<double>(values(x)[i]) - number(mean)) * number(gamma) / std::sqrt(number(variance) + 1e-5) +
+      expected.push_back((static_cast<double>(values(x)[i]) - number(mean)) * number(gamma) /
+                             std::sqrt(number(variance) + 1e-5) +
                          number(beta));
     }
     check_close(run_op("BatchNormalization", {x, gamma, beta, mean, variance}), shape, expected);
@@ -54,8 +56,10 @@ TEST_CASE("What does not fit a batch normalization is refused") {
   const Tensor two = floats({2}, {1, 1});
   const Tensor x = whole_numbers({1, 2, 2}, 1);
   check_refused(kShape, "input [2] has no channel axis", "BatchNormalization", {two, two, two, two, two});
-  check_refused(kShape, "a parameter does not have one value a channel", "BatchNormalization", {x, two, two, floats({1}, {1}), two});
-  check_refused(kUnsupported, "training_mode is not supported", "BatchNormalization", {x, two, two, two, two}, {{"training_mode", 1}}, 15);
+  check_refused(kShape, "a parameter does not have one value a channel", "BatchNormalization",
+                {x, two, two, floats({1}, {1}), two});
+  check_refused(kUnsupported, "training_mode is not supported", "BatchNormalization", {x, two, two, two, two},
+                {{"training_mode", 1}}, 15);
   check_refused(kCorrupt, "input 4 is missing", "BatchNormalization", {x, two, two, two});
 }
 
@@ -83,7 +87,8 @@ TEST_CASE("Softmax of large values does not overflow") {
 
 TEST_CASE("Softmax of an axis outside the tensor is refused") {
   check_refused(kShape, "axis 2 is outside a tensor of 2 axes", "Softmax", {whole_numbers({1, 2}, 1)}, {{"axis", 2}});
-  check_refused(kShape, "axis -3 is outside a tensor of 2 axes", "Softmax", {whole_numbers({1, 2}, 1)}, {{"axis", -3}}, 11);
+  check_refused(kShape, "axis -3 is outside a tensor of 2 axes", "Softmax", {whole_numbers({1, 2}, 1)}, {{"axis", -3}},
+                11);
 }
 
 TEST_CASE("Softmax of an empty tensor is empty") {

@@ -104,7 +104,8 @@ TEST_CASE("Transpose moves every element type") {
   CHECK(values<std::int8_t>(run_op("Transpose", {Tensor(Shape{2, 2}, std::span<const std::int8_t>(bytes))})) ==
         std::vector<std::int8_t>{1, 3, 2, 4});
   const Ints longs{1, 2, 3, 4};
-  CHECK(values<std::int64_t>(run_op("Transpose", {Tensor(Shape{2, 2}, std::span<const std::int64_t>(longs))})) == Ints{1, 3, 2, 4});
+  CHECK(values<std::int64_t>(run_op("Transpose", {Tensor(Shape{2, 2}, std::span<const std::int64_t>(longs))})) ==
+        Ints{1, 3, 2, 4});
 }
 
 TEST_CASE("An order that is not one of the axes is refused") {
@@ -128,14 +129,16 @@ TEST_CASE("Tensors that do not fit each other are not joined") {
   const Tensor a = whole_numbers({2, 1}, 1);
   check_refused(kShape, "inputs [2,1] and [3,1] do not fit", "Concat", {a, whole_numbers({3, 1}, 1)}, {{"axis", 1}});
   check_refused(kShape, "inputs [2,1] and [2] do not fit", "Concat", {a, whole_numbers({2}, 1)}, {{"axis", 1}});
-  check_refused(kShape, "inputs [2,1] and [2,1] do not fit", "Concat", {a, Tensor(ElementType::int8, {2, 1})}, {{"axis", 1}});
+  check_refused(kShape, "inputs [2,1] and [2,1] do not fit", "Concat", {a, Tensor(ElementType::int8, {2, 1})},
+                {{"axis", 1}});
   check_refused(kShape, "axis 2 is outside a tensor of 2 axes", "Concat", {a, a}, {{"axis", 2}});
 }
 
 TEST_CASE("Pad puts a border around, with zeros or a given value") {
   check_tensor(run_op("Pad", {kSix, int64s({1, 0, 0, 1})}), {3, 4}, {0, 0, 0, 0, 1, 2, 3, 0, 4, 5, 6, 0});
   check_tensor(run_op("Pad", {kSix, int64s({0, 1, 0, 0}), Tensor::scalar(9.0F)}), {2, 4}, {9, 1, 2, 3, 9, 4, 5, 6});
-  check_tensor(run_op("Pad", {kSix, int64s({0, 0, 0, 0})}, {{"mode", std::string("constant")}}), {2, 3}, {1, 2, 3, 4, 5, 6});
+  check_tensor(run_op("Pad", {kSix, int64s({0, 0, 0, 0})}, {{"mode", std::string("constant")}}), {2, 3},
+               {1, 2, 3, 4, 5, 6});
 }
 
 TEST_CASE("Negative pads remove elements, also together with positive ones") {
@@ -148,6 +151,7 @@ TEST_CASE("Negative pads remove elements, also together with positive ones") {
 TEST_CASE("What does not fit a pad is refused") {
   check_refused(kShape, "pads has 2 entries, expected 4", "Pad", {kSix, int64s({1, 1})});
   check_refused(kShape, "pads would remove more than there is", "Pad", {kSix, int64s({0, -2, 0, -2})});
-  check_refused(kUnsupported, "only the mode \"constant\" is supported", "Pad", {kSix, int64s({0, 0, 0, 0})}, {{"mode", std::string("edge")}});
+  check_refused(kUnsupported, "only the mode \"constant\" is supported", "Pad", {kSix, int64s({0, 0, 0, 0})},
+                {{"mode", std::string("edge")}});
   check_refused(kUnsupported, "input 0 is int64, expected float32", "Pad", {int64s({1}), int64s({0, 0})});
 }

@@ -25,7 +25,8 @@ Window placed(const support::Attributes& attributes, const Shape& input, const I
 }  // namespace
 
 TEST_CASE("Attributes of fewer than three axes are put at the end, with ones in front") {
-  const Window w = placed({{"strides", Ints{2, 3}}, {"dilations", Ints{1, 2}}, {"pads", Ints{1, 0, 2, 5}}}, {9, 8, 7, 6}, {2, 3});
+  const Window w =
+      placed({{"strides", Ints{2, 3}}, {"dilations", Ints{1, 2}}, {"pads", Ints{1, 0, 2, 5}}}, {9, 8, 7, 6}, {2, 3});
   CHECK(w.input == Box{1, 7, 6});
   CHECK(w.kernel == Box{1, 2, 3});
   CHECK(w.stride == Box{1, 2, 3});

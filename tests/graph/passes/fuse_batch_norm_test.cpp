@@ -141,7 +141,8 @@ TEST_CASE("Constants made by nodes serve as bias and as parameters") {
   Graph graph = norm(builder, "c", "y", "bn", "g").output("y").build();
   CHECK(fuse_batch_norm(graph, {}) == Names{"conv"});
   CHECK(node_names(graph) == Names{"conv"});
-  CHECK(same_bits(values(*find_initializer(graph, "conv.bias")), {expected_bias(0, kBias[0]), expected_bias(1, kBias[1])}));
+  CHECK(same_bits(values(*find_initializer(graph, "conv.bias")),
+                  {expected_bias(0, kBias[0]), expected_bias(1, kBias[1])}));
 }
 
 TEST_CASE("Layers of the skip list are left alone") {
@@ -178,7 +179,9 @@ TEST_CASE("A convolution whose result is a graph output is not fused") {
 TEST_CASE("A fold whose weight or bias would not be finite is not done and changes nothing") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   SUBCASE("overflow of the weight") {
-    auto builder = with_norm().initializer("w", floats({2, 3, 1, 1}, {3e38F, 1, 1, 1, 1, 1})).node("Conv", "conv", {"x", "w"}, "c");
+    auto builder = with_norm()
+                       .initializer("w", floats({2, 3, 1, 1}, {3e38F, 1, 1, 1, 1, 1}))
+                       .node("Conv", "conv", {"x", "w"}, "c");
     builder.initializer("gamma", floats({2}, {1e10F, 1}));
     Graph graph = norm(builder).output("y").build();
     CHECK(fuse_batch_norm(graph, {}).empty());

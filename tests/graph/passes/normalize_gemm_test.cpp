@@ -105,14 +105,14 @@ TEST_CASE("Values stay equal to those of the original Gemm") {
   for (const std::int64_t transpose : {0, 1}) {
     for (const float alpha : {1.0F, 0.3F}) {
       for (const float beta : {1.0F, -0.7F, 0.0F}) {
-        Graph graph = GraphBuilder()
-                          .input("x", {1, 2})
-                          .initializer("w", floats({2, 2}, {0.3F, -0.41F, 0.59F, 0.61F}))
-                          .initializer("b", floats({2}, {0.1F, -0.2F}))
-                          .node("Gemm", "fc", {"x", "w", "b"}, "y",
-                                {{"transB", transpose}, {"alpha", alpha}, {"beta", beta}})
-                          .output("y")
-                          .build();
+        Graph graph =
+            GraphBuilder()
+                .input("x", {1, 2})
+                .initializer("w", floats({2, 2}, {0.3F, -0.41F, 0.59F, 0.61F}))
+                .initializer("b", floats({2}, {0.1F, -0.2F}))
+                .node("Gemm", "fc", {"x", "w", "b"}, "y", {{"transB", transpose}, {"alpha", alpha}, {"beta", beta}})
+                .output("y")
+                .build();
         const auto before = gemm_row(graph, {0.7F, -1.1F});
         normalize_gemm(graph);
         const auto after = gemm_row(graph, {0.7F, -1.1F});

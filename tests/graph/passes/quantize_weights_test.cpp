@@ -15,7 +15,8 @@ using Codes = std::vector<std::int8_t>;
 
 namespace {
 
-Codes codes(const std::string& op, const Tensor& weight, std::vector<float> scales, support::Attributes attributes = {}) {
+Codes codes(const std::string& op, const Tensor& weight, std::vector<float> scales,
+            support::Attributes attributes = {}) {
   Graph graph = GraphBuilder()
                     .input("x")
                     .initializer("w", weight)

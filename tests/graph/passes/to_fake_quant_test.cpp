@@ -67,8 +67,8 @@ TEST_CASE("Quant and dequant nodes become chains of standard operators named aft
                                    "conv.quant.fakequant.mul", "conv.quant.fakequant.round", "conv.quant.fakequant.add",
                                    "conv.quant.fakequant.clip", "conv.quant.fakequant.sub", "conv",
                                    "conv.fakedequant.dqscale", "conv.fakedequant.mul", "relu"});
-  const Names types{"Constant", "Constant", "Constant", "Constant", "Mul",      "Round", "Add",
-                    "Clip",     "Sub",      "Conv",     "Constant", "Mul",      "Relu"};
+  const Names types{"Constant", "Constant", "Constant", "Constant", "Mul", "Round", "Add",
+                    "Clip",     "Sub",      "Conv",     "Constant", "Mul", "Relu"};
   for (std::size_t i = 0; i < types.size(); ++i) CHECK(graph.nodes[i].op_type == types[i]);
   CHECK(constant(graph, "conv.quant.fakequant.scale") == std::vector<float>{2});
   CHECK(constant(graph, "conv.quant.fakequant.offset") == std::vector<float>{-3});

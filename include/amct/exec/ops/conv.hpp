@@ -39,7 +39,8 @@ inline void fill_rows(std::span<float> rows, std::span<const float> bias, std::s
 [[nodiscard]] inline std::int64_t groups_of(const OpContext& context, std::int64_t input_channels) {
   const auto groups = context.node.attribute_or<std::int64_t>("group", 1);
   if (groups < 1 || input_channels % groups != 0) {
-    context.fail(std::to_string(input_channels) + " channels cannot be split into " + std::to_string(groups) + " groups");
+    context.fail(std::to_string(input_channels) + " channels cannot be split into " + std::to_string(groups) +
+                 " groups");
   }
   return groups;
 }
@@ -58,7 +59,9 @@ struct ConvSizes {
   [[nodiscard]] std::size_t group_in() const noexcept { return static_cast<std::size_t>(channels_in / groups); }
   [[nodiscard]] std::size_t group_out() const noexcept { return static_cast<std::size_t>(channels_out / groups); }
   /// Weights of one output channel.
-  [[nodiscard]] std::size_t depth() const noexcept { return group_in() * static_cast<std::size_t>(window.kernel_size()); }
+  [[nodiscard]] std::size_t depth() const noexcept {
+    return group_in() * static_cast<std::size_t>(window.kernel_size());
+  }
   /// Floats of scratch for one image: the unrolled windows of a group, where they are needed.
   [[nodiscard]] std::size_t scratch() const noexcept {
     return window.is_identity() || group_in() == 1 ? 0 : depth() * output_size();
@@ -78,7 +81,8 @@ struct ConvSizes {
 }
 
 /// One group of one image: target = weight * unrolled source (+ what is in target already).
-inline void conv_group(const ConvSizes& sizes, const float* source, const float* weight, float* target, float* columns) {
+inline void conv_group(const ConvSizes& sizes, const float* source, const float* weight, float* target,
+                       float* columns) {
   const std::size_t out_size = sizes.output_size();
   if (sizes.window.is_identity()) {
     return gemm(sizes.group_out(), out_size, sizes.depth(), weight, false, source, false, target, true);
@@ -88,7 +92,8 @@ inline void conv_group(const ConvSizes& sizes, const float* source, const float*
     for (std::size_t r = 0; r < sizes.group_out(); ++r) {
       float* row = target + r * out_size;
       const float* taps = weight + r * kernel;
-      for_each_tap(sizes.window, [&](std::int64_t k, std::int64_t o, std::int64_t i) { row[o] += taps[k] * source[i]; });
+      for_each_tap(sizes.window,
+                   [&](std::int64_t k, std::int64_t o, std::int64_t i) { row[o] += taps[k] * source[i]; });
     }
     return;
   }
@@ -119,26 +124,28 @@ inline void conv(const OpContext& context) {
   const Tensor& weight = context.floats(1);
   const detail::ConvSizes sizes = detail::conv_sizes(context, x.shape(), weight.shape());
   const auto bias = detail::conv_bias(context, sizes.channels_out);
-  const auto y = context.make_output(windowed_shape(sizes.window, sizes.batch, sizes.channels_out, x.shape().rank() - 2));
+  const auto y =
+      context.make_output(windowed_shape(sizes.window, sizes.batch, sizes.channels_out, x.shape().rank() - 2));
   const std::size_t in_image = static_cast<std::size_t>(sizes.channels_in) * sizes.input_size();
   const std::size_t out_image = static_cast<std::size_t>(sizes.channels_out) * sizes.output_size();
   std::atomic<bool> no_memory{false};
-  parallel_for(static_cast<std::size_t>(sizes.batch), detail::images_at_once(sizes), [&](std::size_t first, std::size_t count) {
-    const std::unique_ptr<float[]> columns(new (std::nothrow) float[sizes.scratch()]);
-    if (columns == nullptr) {
-      no_memory = true;
-      return;
-    }
-    for (std::size_t n = first; n < first + count; ++n) {
-      const auto image = y.subspan(n * out_image, out_image);
-      detail::fill_rows(image, bias, sizes.output_size());
-      for (std::size_t g = 0; g < static_cast<std::size_t>(sizes.groups); ++g) {
-        detail::conv_group(sizes, x.data<float>().data() + n * in_image + g * sizes.group_in() * sizes.input_size(),
-                           weight.data<float>().data() + g * sizes.group_out() * sizes.depth(),
-                           image.data() + g * sizes.group_out() * sizes.output_size(), columns.get());
-      }
-    }
-  });
+  parallel_for(
+      static_cast<std::size_t>(sizes.batch), detail::images_at_once(sizes), [&](std::size_t first, std::size_t count) {
+        const std::unique_ptr<float[]> columns(new (std::nothrow) float[sizes.scratch()]);
+        if (columns == nullptr) {
+          no_memory = true;
+          return;
+        }
+        for (std::size_t n = first; n < first + count; ++n) {
+          const auto image = y.subspan(n * out_image, out_image);
+          detail::fill_rows(image, bias, sizes.output_size());
+          for (std::size_t g = 0; g < static_cast<std::size_t>(sizes.groups); ++g) {
+            detail::conv_group(sizes, x.data<float>().data() + n * in_image + g * sizes.group_in() * sizes.input_size(),
+                               weight.data<float>().data() + g * sizes.group_out() * sizes.depth(),
+                               image.data() + g * sizes.group_out() * sizes.output_size(), columns.get());
+          }
+        }
+      });
   if (no_memory) throw std::bad_alloc{};
 }
 

@@ -28,14 +28,15 @@ namespace detail {
   }
   Window window = read_window(context, x, kernel_of(weight));
   const std::size_t spatial = x.rank() - 2;
-  const auto extra = context.node.attribute_or<std::vector<std::int64_t>>("output_padding",
-                                                                         std::vector<std::int64_t>(spatial, 0));
+  const auto extra =
+      context.node.attribute_or<std::vector<std::int64_t>>("output_padding", std::vector<std::int64_t>(spatial, 0));
   if (extra.size() != spatial) context.fail("output_padding does not fit the input");
   window.output = window.input;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
     const std::int64_t padding = i + spatial >= 3 ? extra[i + spatial - 3] : 0;
-    window.input[i] = (window.output[i] - 1) * window.stride[i] + reach + padding - window.pad_begin[i] - window.pad_end[i];
+    window.input[i] =
+        (window.output[i] - 1) * window.stride[i] + reach + padding - window.pad_begin[i] - window.pad_end[i];
     if (window.input[i] < 1) context.fail("the output would be empty");
   }
   return window;
@@ -69,7 +70,8 @@ inline void conv_transpose(const OpContext& context) {
   std::vector<float> columns(group_out * kernel * from_size);
   for (std::size_t n = 0; n < static_cast<std::size_t>(batch); ++n) {
     detail::fill_rows(y.subspan(n * static_cast<std::size_t>(channels_out) * to_size,
-                                static_cast<std::size_t>(channels_out) * to_size), bias, to_size);
+                                static_cast<std::size_t>(channels_out) * to_size),
+                      bias, to_size);
     for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g) {
       const float* source = x.data<float>().data() + (n * static_cast<std::size_t>(groups) + g) * group_in * from_size;
       const float* w = weight.data<float>().data() + g * group_in * group_out * kernel;

@@ -40,7 +40,8 @@ inline void gemm_op(const OpContext& context) {
   if (broadcast_shape(context, c.shape(), shape) != shape) context.fail("C " + to_string(c.shape()) + " is too large");
   const float beta = context.node.attribute_or<float>("beta", 1.0F);
   const auto values = c.data<float>();
-  for_each_broadcast(shape, shape, c.shape(), [&](std::size_t i, std::size_t, std::size_t j) { y[i] += beta * values[j]; });
+  for_each_broadcast(shape, shape, c.shape(),
+                     [&](std::size_t i, std::size_t, std::size_t j) { y[i] += beta * values[j]; });
 }
 
 /// ONNX MatMul, float32, with numpy's rules for batches and vectors.
@@ -70,8 +71,8 @@ inline void matmul(const OpContext& context) {
   const float* from_a = a.data<float>().data();
   const float* from_b = b.data<float>().data();
   if (right_batch.size() == 1) {  // one matrix for all rows: a single product
-    gemm(left_batch.size() * static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), from_a,
-         false, from_b, false, y.data(), false);
+    gemm(left_batch.size() * static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k),
+         from_a, false, from_b, false, y.data(), false);
     return;
   }
   for_each_broadcast(batch, left_batch, right_batch, [&](std::size_t i, std::size_t ia, std::size_t ib) {

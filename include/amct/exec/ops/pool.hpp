@@ -32,7 +32,8 @@ namespace detail {
       counted.pad_begin[i] = counted.pad_end[i] = 0;
     }
   }
-  for_each_tap(counted, [&](std::int64_t, std::int64_t o, std::int64_t) { divisors[static_cast<std::size_t>(o)] += 1.0F; });
+  for_each_tap(counted,
+               [&](std::int64_t, std::int64_t o, std::int64_t) { divisors[static_cast<std::size_t>(o)] += 1.0F; });
   return divisors;
 }
 

@@ -75,7 +75,8 @@ inline void squeeze(const OpContext& context) {
   std::vector<std::int64_t> dims;
   for (std::size_t i = 0; i < x.shape().rank(); ++i) {
     const bool dropped = axes.empty() ? x.shape()[i] == 1 : drop[i] != 0;
-    if (dropped && x.shape()[i] != 1) context.fail("axis " + std::to_string(i) + " of " + to_string(x.shape()) + " is not 1");
+    if (dropped && x.shape()[i] != 1)
+      context.fail("axis " + std::to_string(i) + " of " + to_string(x.shape()) + " is not 1");
     if (!dropped) dims.push_back(x.shape()[i]);
   }
   context.outputs[0] = x;
@@ -164,7 +165,8 @@ inline void pad(const OpContext& context) {
   }
   const auto pads = context.integers(1);
   const std::size_t rank = x.shape().rank();
-  if (pads.size() != 2 * rank) context.fail("pads has " + std::to_string(pads.size()) + " entries, expected " + std::to_string(2 * rank));
+  if (pads.size() != 2 * rank)
+    context.fail("pads has " + std::to_string(pads.size()) + " entries, expected " + std::to_string(2 * rank));
   const float border = context.scalar_or(2, 0.0F);
   std::vector<std::int64_t> dims(rank);
   for (std::size_t i = 0; i < rank; ++i) {

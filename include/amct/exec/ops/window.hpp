@@ -86,7 +86,8 @@ inline void place_window(const OpContext& context, Window& window) {
     const std::int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
     if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
       window.output[i] = (window.input[i] + window.stride[i] - 1) / window.stride[i];
-      const std::int64_t total = std::max<std::int64_t>(0, (window.output[i] - 1) * window.stride[i] + reach - window.input[i]);
+      const std::int64_t total =
+          std::max<std::int64_t>(0, (window.output[i] - 1) * window.stride[i] + reach - window.input[i]);
       window.pad_begin[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
       window.pad_end[i] = total - window.pad_begin[i];
       continue;
@@ -95,7 +96,8 @@ inline void place_window(const OpContext& context, Window& window) {
     if (free_room < 0) context.fail("the kernel is larger than its padded input");
     window.output[i] = (free_room + (ceil_mode ? window.stride[i] - 1 : 0)) / window.stride[i] + 1;
     // A window that would start in the padding behind the input does not count.
-    if (ceil_mode && (window.output[i] - 1) * window.stride[i] >= window.input[i] + window.pad_begin[i]) --window.output[i];
+    if (ceil_mode && (window.output[i] - 1) * window.stride[i] >= window.input[i] + window.pad_begin[i])
+      --window.output[i];
   }
 }
 

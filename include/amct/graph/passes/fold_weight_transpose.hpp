@@ -36,7 +36,8 @@ inline void fold_weight_transpose(Graph& graph) {
         result.data<float>()[c * rows + r] = weight->data<float>()[r * columns + c];
       }
     }
-    node.inputs[kWeightInput] = add_initializer(graph, names.value(node.name + ".weight_transposed"), std::move(result));
+    node.inputs[kWeightInput] =
+        add_initializer(graph, names.value(node.name + ".weight_transposed"), std::move(result));
   }
   remove_unused(graph);
 }

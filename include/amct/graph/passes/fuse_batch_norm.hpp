@@ -89,7 +89,8 @@ inline bool fold_into(Graph& graph, Node& conv, const BatchNorm& norm, const Use
   const auto values = bias.data<float>();
   std::fill(values.begin(), values.end(), 0.0F);
   const ValueId bias_id = conv.input(kBiasInput);
-  if (const Tensor* old = uses.constant(bias_id)) std::copy_n(old->data<float>().begin(), values.size(), values.begin());
+  if (const Tensor* old = uses.constant(bias_id))
+    std::copy_n(old->data<float>().begin(), values.size(), values.begin());
 
   fold_batch_norm(norm, layout, weight.data<float>(), values);
   if (!all_finite(weight.data<float>()) || !all_finite(values)) return false;

@@ -42,8 +42,8 @@ inline void insert_dequant(Graph& graph, const Record& record) {
     }
     const ValueId result = node.outputs[0];
     const std::string name = names.node(layer->name + ".dequant");
-    const ValueId parameter = add_initializer(graph, names.value(name + ".param"),
-                                              dequant_parameter(*layer->scale_d, layer->scale_w));
+    const ValueId parameter =
+        add_initializer(graph, names.value(name + ".param"), dequant_parameter(*layer->scale_d, layer->scale_w));
     // Everyone who reads the layer's value shall get the dequantized one, so that value now comes from the dequant
     // node; only the names decide which of the two a file shows under the old name.
     const ValueId accumulator = graph.add_value(graph.value(result));

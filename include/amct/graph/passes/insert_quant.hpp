@@ -27,7 +27,9 @@ namespace detail {
   if (pad->attribute_or<std::string>("mode", "constant") != "constant") return layer;
   if (const ValueId border = pad->input(2); border != kNoValue) {
     const Tensor* value = uses.constant(border);
-    if (value == nullptr || value->type() != ElementType::float32 || value->size() != 1 || value->data<float>()[0] != 0.0F) return layer;
+    if (value == nullptr || value->type() != ElementType::float32 || value->size() != 1 ||
+        value->data<float>()[0] != 0.0F)
+      return layer;
   }
   return *pad;
 }
@@ -55,7 +57,11 @@ inline void insert_quant(Graph& graph, const Record& record) {
       if (is_new) {
         const std::string name = names.node(layer.name + ".quant");
         entry->second = graph.add_value({.name = names.value(name + ".output0")});
-        nodes.push_back({"AscendQuant", "", name, {node.inputs[0]}, {entry->second},
+        nodes.push_back({"AscendQuant",
+                         "",
+                         name,
+                         {node.inputs[0]},
+                         {entry->second},
                          {{"scale", inverse}, {"offset", static_cast<float>(*layer.offset_d)}, {"dst_type", type}}});
       }
       node.inputs[0] = entry->second;

@@ -7,8 +7,8 @@ using namespace amct::simd::AMCT_ARCH_NAMESPACE;
 
 /// Gives what a contract rounds, without the offset of contracts that add it afterwards (`shift`).
 ///
-/// The quotient is exact without a division: the product with the correctly rounded reciprocal is off by at most one ulp,
-/// and one fused correction of it by its remainder rounds to the quotient (Markstein, "Computation of elementary
+/// The quotient is exact without a division: the product with the correctly rounded reciprocal is off by at most one
+/// ulp, and one fused correction of it by its remainder rounds to the quotient (Markstein, "Computation of elementary
 /// functions on the IBM RISC System/6000 processor", 1990). Where the product overflows it gives NaN.
 template <VectorContract Contract>
 struct BeforeRounding {
@@ -16,7 +16,9 @@ struct BeforeRounding {
   std::int32_t shift;
 
   AMCT_VOP explicit BeforeRounding(const Affine& affine)
-      : scale(set(affine.scale)), inverse(set(1.0F / affine.scale)), offset(set(static_cast<float>(affine.offset))),
+      : scale(set(affine.scale)),
+        inverse(set(1.0F / affine.scale)),
+        offset(set(static_cast<float>(affine.offset))),
         shift(kAddsAfterRounding<Contract> ? affine.offset : 0) {}
 
   AMCT_VOP F operator()(const float* p) const {
