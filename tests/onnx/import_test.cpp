@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <amct/onnx/import.hpp>
 
+#include <amct/exec/interpreter.hpp>
+
 #include <doctest/doctest.h>
 
 #include "onnx/model_builder.hpp"
@@ -325,4 +327,25 @@ TEST_CASE("Shapes that cannot work together are found before anything runs") {
   CHECK_FALSE(error_of([&] { (void)import(dynamic, {{"x", Shape{5, 2}}}); }));
   const Error bound = refused(dynamic, {{"x", Shape{5, 3}}});
   CHECK(bound.code() == ErrorCode::model_shape);
+}
+
+TEST_CASE("A ConvTranspose whose weight lacks the axes of its window is refused when it runs, and crashes nothing") {
+  const std::vector<std::pair<std::vector<std::int64_t>, std::size_t>> weights{{{}, 1}, {{4}, 4}, {{4, 2}, 8}};
+  for (const auto& [dims, size] : weights) {
+    const TempDir folder;
+    ModelBuilder()
+        .input("x", {1, 4, 3, 3})
+        .initializer("w", dims, std::vector<float>(size, 1.0F))
+        .node("ConvTranspose", "up", {"x", "w"}, {"y"})
+        .output("y", {-1, -1, -1, -1})
+        .save(folder / "m.onnx");
+    const auto graph = amct::onnx::import_model(folder / "m.onnx");
+    const amct::exec::Interpreter interpreter(graph);
+    const auto error = support::error_of([&] {
+      (void)interpreter.run({amct::Tensor(amct::Shape{1, 4, 3, 3}, std::span<const float>(std::vector<float>(36)))});
+    });
+    REQUIRE(error);
+    CHECK(error->code() == amct::ErrorCode::model_shape);
+    CHECK(error->where().layer == "up");
+  }
 }
