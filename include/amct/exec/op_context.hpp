@@ -46,14 +46,25 @@ struct OpContext {
       fail("input " + std::to_string(index) + " is " + to_string(tensor.shape()) + ", expected one value");
     return tensor.data<float>()[0];
   }
-  /// An input of integers such as axes, sizes or pads.
+  /// An input of integers such as axes, sizes or pads, none so large that sums and products of a few could overflow.
   [[nodiscard]] std::vector<std::int64_t> integers(std::size_t index) const {
+    constexpr std::int64_t kMost = std::int64_t{1} << 31;
     const Tensor wide = input(index).cast(ElementType::int64);
     const auto data = wide.data<std::int64_t>();
+    for (const std::int64_t value : data) {
+      if (value < -kMost || value > kMost)
+        fail("input " + std::to_string(index) + " has the value " + std::to_string(value));
+    }
     return {data.begin(), data.end()};
   }
-  /// Gives output 0 its shape and returns its elements.
+  /// Gives output 0 its shape and returns its elements. Refuses more than 2^31 of them.
   [[nodiscard]] std::span<float> make_output(Shape shape) const {
+    constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+    std::int64_t elements = 1;
+    for (const std::int64_t dim : shape) {
+      if (dim < 0 || (dim > 0 && elements > kMostElements / dim)) fail("the output would be " + to_string(shape));
+      elements *= dim;
+    }
     outputs[0] = Tensor(ElementType::float32, std::move(shape));
     return outputs[0].data<float>();
   }

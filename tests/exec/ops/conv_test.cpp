@@ -108,12 +108,16 @@ TEST_CASE("What does not fit a convolution is refused with the name of the node"
   check_refused(kShape, "do not fit with 2 groups", "Conv", {x, whole_numbers({3, 2, 3, 3}, 2)}, {{"group", 2}});
   check_refused(kShape, "the bias has 3 values, expected 2", "Conv", {x, w, whole_numbers({3}, 3)});
   check_refused(kShape, "the kernel is larger than its padded input", "Conv", {x, whole_numbers({2, 4, 6, 3}, 2)});
-  check_refused(kShape, "the kernel has an entry below 1", "Conv", {x, Tensor(ElementType::float32, {2, 4, 0, 3})});
+  check_refused(kShape, "kernel_shape has the entry 0, expected 1 to", "Conv",
+                {x, Tensor(ElementType::float32, {2, 4, 0, 3})});
   check_refused(kShape, "strides has 1 entries, expected 2", "Conv", {x, w}, {{"strides", Ints{1}}});
-  check_refused(kShape, "strides has an entry below 1", "Conv", {x, w}, {{"strides", Ints{1, 0}}});
-  check_refused(kShape, "dilations has an entry below 1", "Conv", {x, w}, {{"dilations", Ints{-1, 1}}});
+  check_refused(kShape, "strides has the entry 0, expected 1 to", "Conv", {x, w}, {{"strides", Ints{1, 0}}});
+  check_refused(kShape, "dilations has the entry -1, expected 1 to", "Conv", {x, w}, {{"dilations", Ints{-1, 1}}});
   check_refused(kShape, "pads has 2 entries, expected 4", "Conv", {x, w}, {{"pads", Ints{1, 1}}});
-  check_refused(kShape, "pads has a negative entry", "Conv", {x, w}, {{"pads", Ints{1, 1, 1, -1}}});
+  check_refused(kShape, "pads has the entry -1, expected 0 to", "Conv", {x, w}, {{"pads", Ints{1, 1, 1, -1}}});
+  constexpr std::int64_t kHuge = std::int64_t{1} << 62;  // would overflow what is computed from it
+  check_refused(kShape, "strides has the entry 46", "Conv", {x, w}, {{"strides", Ints{1, kHuge}}});
+  check_refused(kShape, "the output would be [", "Conv", {x, w}, {{"pads", Ints{16000000, 16000000, 0, 0}}});
   check_refused(kShape, "does not fit a window of 4 axes", "Conv",
                 {whole_numbers({1, 1, 1, 1, 1, 1}, 1), whole_numbers({1, 1, 1, 1, 1, 1}, 1)});
   check_refused(kUnsupported, "input 1 is int8, expected float32", "Conv",

@@ -119,7 +119,7 @@ TEST_CASE("What does not fit a pool is refused") {
                 {{"kernel_shape", Ints{2, 2}}});
   check_refused(kShape, "the kernel is larger than its padded input", "AveragePool", {kLine},
                 {{"kernel_shape", Ints{6}}});
-  check_refused(kShape, "the kernel has an entry below 1", "MaxPool", {kLine}, {{"kernel_shape", Ints{0}}});
+  check_refused(kShape, "kernel_shape has the entry 0, expected 1 to", "MaxPool", {kLine}, {{"kernel_shape", Ints{0}}});
   check_refused(kShape, "pads has 1 entries, expected 2", "MaxPool", {kLine},
                 {{"kernel_shape", Ints{2}}, {"pads", Ints{1}}});
   check_refused(kUnsupported, "input 0 is uint8", "MaxPool", {Tensor(ElementType::uint8, {1, 1, 5})},

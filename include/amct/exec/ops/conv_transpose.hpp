@@ -35,6 +35,7 @@ namespace detail {
   for (std::size_t i = 0; i < 3; ++i) {
     const std::int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
     const std::int64_t padding = i + spatial >= 3 ? extra[i + spatial - 3] : 0;
+    exec::detail::require_between(context, "output_padding", padding, 0);
     window.input[i] =
         (window.output[i] - 1) * window.stride[i] + reach + padding - window.pad_begin[i] - window.pad_end[i];
     if (window.input[i] < 1) context.fail("the output would be empty");

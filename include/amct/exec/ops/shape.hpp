@@ -45,6 +45,8 @@ inline void reshape(const OpContext& context) {
     if (dims[i] == -1 && open < 0) {
       open = static_cast<std::ptrdiff_t>(i);
     } else {
+      constexpr std::int64_t kMost = std::int64_t{1} << 31;  // keeps the product from overflowing
+      if (dims[i] > 0 && known > kMost / dims[i]) context.fail("the new shape is too large");
       known *= dims[i];
     }
   }

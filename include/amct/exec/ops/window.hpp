@@ -28,6 +28,14 @@ struct Window {
 
 namespace detail {
 
+/// Sizes beyond any real one could overflow what is computed from them.
+inline void require_between(const OpContext& context, const char* name, std::int64_t value, std::int64_t least) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 24;
+  if (value >= least && value <= kMost) return;
+  context.fail(std::string(name) + " has the entry " + std::to_string(value) + ", expected " + std::to_string(least) +
+               " to " + std::to_string(kMost));
+}
+
 /// A spatial attribute such as "strides", right-aligned to three axes.
 inline void read_spatial(const OpContext& context, const char* name, std::size_t spatial,
                          std::array<std::int64_t, 3>& target) {
@@ -39,7 +47,7 @@ inline void read_spatial(const OpContext& context, const char* name, std::size_t
   }
   for (std::size_t i = 0; i < spatial; ++i) {
     target[3 - spatial + i] = (*values)[i];
-    if ((*values)[i] < 1) context.fail(std::string(name) + " has an entry below 1");
+    require_between(context, name, (*values)[i], 1);
   }
 }
 
@@ -52,7 +60,8 @@ inline void read_pads(const OpContext& context, std::size_t spatial, Window& win
   for (std::size_t i = 0; i < spatial; ++i) {
     window.pad_begin[3 - spatial + i] = (*pads)[i];
     window.pad_end[3 - spatial + i] = (*pads)[spatial + i];
-    if ((*pads)[i] < 0 || (*pads)[spatial + i] < 0) context.fail("pads has a negative entry");
+    require_between(context, "pads", (*pads)[i], 0);
+    require_between(context, "pads", (*pads)[spatial + i], 0);
   }
 }
 
@@ -70,7 +79,7 @@ inline void read_pads(const OpContext& context, std::size_t spatial, Window& win
   for (std::size_t i = 0; i < spatial; ++i) {
     window.input[3 - spatial + i] = input[2 + i];
     window.kernel[3 - spatial + i] = kernel[i];
-    if (kernel[i] < 1) context.fail("the kernel has an entry below 1");
+    detail::require_between(context, "kernel_shape", kernel[i], 1);
   }
   detail::read_spatial(context, "strides", spatial, window.stride);
   detail::read_spatial(context, "dilations", spatial, window.dilation);
