@@ -2,11 +2,14 @@
 #include <amct/kernel/order_statistic.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "kernel/paths_agree.hpp"
 
 using amct::kth_largest;
 using amct::kth_smallest;
@@ -54,6 +57,31 @@ TEST_CASE("every rank of pseudo-random data agrees with sorting") {
     CHECK(kth_smallest(values, k) == sorted[k - 1]);
     CHECK(kth_largest(values, k) == sorted[sorted.size() - k]);
   }
-  std::sort(values.begin(), values.end());
-  CHECK(values == sorted);  // reordered, nothing lost
+}
+
+TEST_CASE("every path finds every rank of large data, whatever their order") {
+  std::vector<float> mixed(5000);
+  for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] = static_cast<float>(i * 7919U % 4999U) - 2500.0F;
+  std::vector<float> rising = mixed;
+  std::sort(rising.begin(), rising.end());
+  std::vector<float> falling(rising.rbegin(), rising.rend());
+  for (const auto& values : {mixed, rising, falling}) {
+    for (const std::size_t k : {1U, 2U, 3U, 16U, 17U, 64U, 150U, 156U, 157U, 2500U, 5000U}) {
+      CAPTURE(k);
+      on_every_path([&] {
+        CHECK(kth_smallest(values, k) == rising[k - 1]);
+        CHECK(kth_largest(values, k) == rising[rising.size() - k]);
+      });
+    }
+  }
+}
+
+TEST_CASE("a zero of any sign is +0") {
+  const std::vector<float> zeros(200, -0.0F);
+  on_every_path([&] {
+    for (const std::size_t k : {1U, 2U, 150U}) {
+      CHECK_FALSE(std::signbit(kth_largest(zeros, k)));
+      CHECK_FALSE(std::signbit(kth_smallest(zeros, k)));
+    }
+  });
 }

@@ -127,9 +127,8 @@ class Ifmr {
   [[nodiscard]] IfmrResult search(CodeRange range) const {
     IfmrResult result;
     const std::size_t count = values_.size();
-    const ValueRange percentiles = find_percentiles();
-    result.percentile_max = std::max(percentiles.max, 0.0F);
-    result.percentile_min = std::min(percentiles.min, 0.0F);
+    result.percentile_max = std::max(kth_largest(values_, ifmr::rank(options_.max_percentile, count)), 0.0F);
+    result.percentile_min = std::min(kth_smallest(values_, ifmr::rank(options_.min_percentile, count)), 0.0F);
 
     const auto candidates = ifmr::candidates(result.percentile_min, result.percentile_max, range, options_);
     result.losses.assign(candidates.size(), 0.0);
@@ -145,19 +144,6 @@ class Ifmr {
   }
 
  private:
-  /// The extremes themselves, unless the data are so many that a percentile lies further inside.
-  [[nodiscard]] ValueRange find_percentiles() const {
-    const std::size_t from_top = ifmr::rank(options_.max_percentile, values_.size());
-    const std::size_t from_bottom = ifmr::rank(options_.min_percentile, values_.size());
-    if (from_top == 1 && from_bottom == 1) {
-      const kernel::Extremes all = kernel::extremes(values_);
-      return {all.min, all.max};
-    }
-    std::vector<float> scratch = values_;
-    const float max = kth_largest(scratch, from_top);
-    return {kth_smallest(scratch, from_bottom), max};
-  }
-
   Options options_;
   std::vector<float> values_;
   std::size_t batches_ = 0;

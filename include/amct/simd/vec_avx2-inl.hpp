@@ -23,6 +23,7 @@ AMCT_VOP bool any_nan(F a, F b, F c, F d) {
   const F found = _mm256_or_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q), _mm256_cmp_ps(c, d, _CMP_UNORD_Q));
   return _mm256_movemask_ps(found) != 0;
 }
+AMCT_VOP bool any_above(F v, F bound) { return _mm256_movemask_ps(_mm256_cmp_ps(v, bound, _CMP_GT_OQ)) != 0; }
 AMCT_VOP I to_int(F v) { return _mm256_cvtps_epi32(v); }
 AMCT_VOP F to_float(I v) { return _mm256_cvtepi32_ps(v); }
 AMCT_VOP I add(I a, I b) { return _mm256_add_epi32(a, b); }

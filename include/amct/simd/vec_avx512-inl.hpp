@@ -24,6 +24,8 @@ AMCT_VOP F at_least(F v, F bound) { return _mm512_max_ps(bound, v); }
 AMCT_VOP bool any_nan(F a, F b, F c, F d) {
   return (_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q) | _mm512_cmp_ps_mask(c, d, _CMP_UNORD_Q)) != 0;
 }
+/// Whether a lane of v is above the same lane of bound.
+AMCT_VOP bool any_above(F v, F bound) { return _mm512_cmp_ps_mask(v, bound, _CMP_GT_OQ) != 0; }
 /// Rounds half to even; |v| < 2^31.
 AMCT_VOP I to_int(F v) { return _mm512_cvtps_epi32(v); }
 AMCT_VOP F to_float(I v) { return _mm512_cvtepi32_ps(v); }

@@ -24,6 +24,7 @@ AMCT_VOP bool any_nan(F a, F b, F c, F d) {
       vandq_u32(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b)), vandq_u32(vceqq_f32(c, c), vceqq_f32(d, d)));
   return vminvq_u32(ordered) == 0;
 }
+AMCT_VOP bool any_above(F v, F bound) { return vmaxvq_u32(vcgtq_f32(v, bound)) != 0; }
 AMCT_VOP I to_int(F v) { return vcvtnq_s32_f32(v); }
 AMCT_VOP F to_float(I v) { return vcvtq_f32_s32(v); }
 AMCT_VOP I add(I a, I b) { return vaddq_s32(a, b); }
