@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise kernels beside memcpy of the same bytes, in one run: the ratio is what counts.
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -12,6 +14,7 @@
 #include <amct/kernel/dequantize.hpp>
 #include <amct/kernel/fake_quantize.hpp>
 #include <amct/kernel/quantize.hpp>
+#include <amct/kernel/requantize.hpp>
 
 namespace {
 
@@ -71,9 +74,44 @@ void fake_quantize(benchmark::State& state) {
   set_bytes(state, 8 * x.size());
 }
 
+std::vector<std::int32_t> accumulators(std::size_t size) {
+  std::mt19937 random(1);
+  std::vector<std::int32_t> values(size);
+  for (auto& value : values) value = static_cast<std::int32_t>(random()) >> 12;
+  return values;
+}
+
+void requantize(benchmark::State& state) {
+  const auto acc = accumulators(static_cast<std::size_t>(state.range(0)));
+  std::vector<std::int8_t> codes(acc.size());
+  for (auto _ : state) {
+    amct::requantize<>(std::span(acc), std::span(codes), {3e-5F, 0.04F}, -7, amct::Int8::range);
+    benchmark::ClobberMemory();
+  }
+  set_bytes(state, 5 * acc.size());
+}
+
+/// What a compiler makes of the obvious loop.
+void requantize_plain_loop(benchmark::State& state) {
+  const auto acc = accumulators(static_cast<std::size_t>(state.range(0)));
+  std::vector<std::int8_t> codes(acc.size());
+  const float first = 3e-5F;
+  const float second = 1.0F / 0.04F;
+  for (auto _ : state) {
+    for (std::size_t i = 0; i < acc.size(); ++i) {
+      const float rounded = std::nearbyint(static_cast<float>(acc[i]) * first * second) - 7.0F;
+      codes[i] = static_cast<std::int8_t>(std::clamp(rounded, -128.0F, 127.0F));
+    }
+    benchmark::ClobberMemory();
+  }
+  set_bytes(state, 5 * acc.size());
+}
+
 }  // namespace
 
 BENCHMARK(copy)->Arg(4 << 10)->Arg(256 << 10);
 BENCHMARK(quantize)->Arg(4 << 10)->Arg(256 << 10);
 BENCHMARK(dequantize)->Arg(4 << 10)->Arg(256 << 10);
 BENCHMARK(fake_quantize)->Arg(4 << 10)->Arg(256 << 10);
+BENCHMARK(requantize)->Arg(4 << 10)->Arg(256 << 10);
+BENCHMARK(requantize_plain_loop)->Arg(4 << 10)->Arg(256 << 10);

@@ -20,6 +20,7 @@
 #include <amct/kernel/order_statistic.hpp>
 #include <amct/kernel/quantize.hpp>
 #include <amct/kernel/range.hpp>
+#include <amct/kernel/requantize.hpp>
 #include <amct/kernel/residual.hpp>
 #include <amct/observe/ifmr.hpp>
 #include <amct/observe/min_max.hpp>

@@ -8,6 +8,7 @@ using I = __m256i;
 inline constexpr std::size_t kLanes = 8;
 
 AMCT_VOP F load(const float* p) { return _mm256_loadu_ps(p); }
+AMCT_VOP I load(const std::int32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 AMCT_VOP void store(float* p, F v) { _mm256_storeu_ps(p, v); }
 AMCT_VOP F set(float v) { return _mm256_set1_ps(v); }
 AMCT_VOP I set(std::int32_t v) { return _mm256_set1_epi32(v); }

@@ -8,6 +8,7 @@ using I = __m512i;  // 32-bit integers
 inline constexpr std::size_t kLanes = 16;
 
 AMCT_VOP F load(const float* p) { return _mm512_loadu_ps(p); }
+AMCT_VOP I load(const std::int32_t* p) { return _mm512_loadu_si512(p); }
 AMCT_VOP void store(float* p, F v) { _mm512_storeu_ps(p, v); }
 AMCT_VOP F set(float v) { return _mm512_set1_ps(v); }
 AMCT_VOP I set(std::int32_t v) { return _mm512_set1_epi32(v); }

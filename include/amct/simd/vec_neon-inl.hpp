@@ -8,6 +8,7 @@ using I = int32x4_t;
 inline constexpr std::size_t kLanes = 4;
 
 AMCT_VOP F load(const float* p) { return vld1q_f32(p); }
+AMCT_VOP I load(const std::int32_t* p) { return vld1q_s32(p); }
 AMCT_VOP void store(float* p, F v) { vst1q_f32(p, v); }
 AMCT_VOP F set(float v) { return vdupq_n_f32(v); }
 AMCT_VOP I set(std::int32_t v) { return vdupq_n_s32(v); }
