@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <unistd.h>
@@ -26,10 +27,16 @@ std::ptrdiff_t entries(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
+void write_whole(const fs::path& target, std::string_view text) {
+  amct::AtomicFile file(target);
+  file.stream() << text;
+  file.commit();
+}
+
 /// The code of the error that writing to `target` gives.
 ErrorCode write_error(const fs::path& target) {
   try {
-    amct::write_file(target, "text");
+    write_whole(target, "text");
   } catch (const Error& error) {
     CHECK(error.where().file == target.string());
     CHECK_FALSE(error.message().empty());
@@ -78,7 +85,7 @@ TEST_CASE("without commit an older file stays as it was") {
 TEST_CASE("commit replaces an older, longer file") {
   const support::TempDir folder;
   support::write_text(folder / "out.txt", "something much longer");
-  amct::write_file(folder / "out.txt", "new");
+  write_whole(folder / "out.txt", "new");
   CHECK(support::read_text(folder / "out.txt") == "new");
   CHECK(entries(folder.path()) == 1);
 }
@@ -88,23 +95,23 @@ TEST_CASE("the mode is 0640 whatever the file had before") {
   using fs::perms;
   support::write_text(folder / "out.txt", "old");
   fs::permissions(folder / "out.txt", perms::owner_all | perms::others_read);
-  amct::write_file(folder / "out.txt", "new");
+  write_whole(folder / "out.txt", "new");
   const auto expected = perms::owner_read | perms::owner_write | perms::group_read;
   CHECK((fs::status(folder / "out.txt").permissions() & perms::mask) == expected);
 }
 
 TEST_CASE("an empty file and binary content are kept exactly") {
   const support::TempDir folder;
-  amct::write_file(folder / "empty", "");
+  write_whole(folder / "empty", "");
   CHECK(fs::file_size(folder / "empty") == 0);
   const std::string bytes("a\0\r\n\xff", 5);
-  amct::write_file(folder / "bytes", bytes);
+  write_whole(folder / "bytes", bytes);
   CHECK(support::read_text(folder / "bytes") == bytes);
 }
 
 TEST_CASE("missing folders are made") {
   const support::TempDir folder;
-  amct::write_file(folder / "a/b/c.txt", "text");
+  write_whole(folder / "a/b/c.txt", "text");
   CHECK(support::read_text(folder / "a/b/c.txt") == "text");
 }
 

@@ -29,14 +29,6 @@ TEST_CASE("A replaced initializer keeps its name and takes type and shape of the
   CHECK(graph.value(id).initializer->size() == 3);
 }
 
-TEST_CASE("All uses of a value are replaced, outputs are not") {
-  std::vector<Node> nodes{{.inputs = {1, 2, 1}, .outputs = {3}}, {.inputs = {3, 2}, .outputs = {1}}};
-  replace_uses(nodes, 1, 9);
-  CHECK(nodes[0].inputs == std::vector<ValueId>{9, 2, 9});
-  CHECK(nodes[1].inputs == std::vector<ValueId>{3, 2});
-  CHECK(nodes[1].outputs == std::vector<ValueId>{1});
-}
-
 TEST_CASE("Nodes and initializers that no output needs are removed, in chains too") {
   Graph graph = support::GraphBuilder()
                     .input("x")

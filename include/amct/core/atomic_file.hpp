@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -75,12 +74,5 @@ class AtomicFile {
   std::filesystem::path temporary_;
   std::ofstream stream_;
 };
-
-/// Writes a whole text file at once.
-inline void write_file(const std::filesystem::path& target, std::string_view text) {
-  AtomicFile file(target);
-  file.stream() << text;
-  file.commit();
-}
 
 }  // namespace amct

@@ -27,11 +27,6 @@ inline void replace_initializer(Graph& graph, ValueId id, Tensor data) {
   value.initializer = std::move(data);
 }
 
-/// Lets every node that reads `from` read `to` instead.
-inline void replace_uses(std::vector<Node>& nodes, ValueId from, ValueId to) {
-  for (auto& node : nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
-}
-
 /// Removes nodes of which no output is needed, and the data of initializers that nothing reads any more.
 inline void remove_unused(Graph& graph) {
   std::vector<char> needed(graph.values.size(), 0);
