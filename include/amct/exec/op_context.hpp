@@ -57,12 +57,15 @@ struct OpContext {
     }
     return {data.begin(), data.end()};
   }
-  /// Gives output 0 its shape and returns its elements. Refuses more than 2^31 of them.
+  /// Gives output 0 its shape and returns its elements. Refuses more than 2^29 of them (2 GiB): a network with odd sizes
+  /// gets a message and not all memory of the machine.
   [[nodiscard]] std::span<float> make_output(Shape shape) const {
-    constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+    constexpr std::int64_t kMostElements = std::int64_t{1} << 29;
     std::int64_t elements = 1;
     for (const std::int64_t dim : shape) {
-      if (dim < 0 || (dim > 0 && elements > kMostElements / dim)) fail("the output would be " + to_string(shape));
+      if (dim < 0 || (dim > 0 && elements > kMostElements / dim)) {
+        fail("the output would be " + to_string(shape) + ", expected at most 2^29 elements; try smaller batches");
+      }
       elements *= dim;
     }
     outputs[0] = Tensor(ElementType::float32, std::move(shape));
