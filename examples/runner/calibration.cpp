@@ -54,21 +54,11 @@ std::uint32_t decide_batch_num(const Arguments& arguments, const amct::EasyConfi
   return count;
 }
 
-/// The data in the order of the network's inputs, converted to the types it wants.
-DataFolder match_inputs(const amct::graph::Graph& graph, const DataFolder& data) {
-  std::vector<InputSpec> ordered;
-  for (const auto id : graph.inputs) {
-    const auto& value = graph.value(id);
-    for (const auto& input : data.inputs()) {
-      if (input.name == value.name) ordered.push_back(input);
-    }
-    if (ordered.empty() || ordered.back().name != value.name) {
-      throw Error(ErrorCode::model_shape, {.tensor = value.name, .field = "--input_shape"},
-                  "is an input of the model and has no shape");
-    }
-    ordered.back().model_type = value.type;
-  }
-  return DataFolder(std::move(ordered));
+/// Names and element types of the network's inputs, in its order.
+std::vector<std::pair<std::string, amct::ElementType>> inputs_of(const amct::graph::Graph& graph) {
+  std::vector<std::pair<std::string, amct::ElementType>> inputs;
+  for (const auto id : graph.inputs) inputs.emplace_back(graph.value(id).name, graph.value(id).type);
+  return inputs;
 }
 
 void print_summary(const amct::flow::Prepared& prepared, const amct::Record& record, const PhaseClock& clock,
@@ -111,14 +101,14 @@ void run(const Arguments& arguments) {
   // Everything that can be refused cheaply is refused before the network is looked at.
   amct::EasyConfig config;
   if (!arguments.config.empty()) config = amct::protobuf::read_calibration_cfg(arguments.config);
-  const DataFolder named(std::move(inputs));
-  config.batch_num = decide_batch_num(arguments, config, named);
+  DataFolder data(std::move(inputs));
+  config.batch_num = decide_batch_num(arguments, config, data);
   const amct::onnx::OutputFiles files(arguments.save_path);
   for (const auto& file : files.all()) amct::AtomicFile probe(file);
 
   spdlog::info("reading {}", arguments.model);
   amct::graph::Graph graph = amct::onnx::import_model(arguments.model, shapes);
-  const DataFolder data = match_inputs(graph, named);
+  data.arrange(inputs_of(graph));
 
   clock.start("prepare");
   const auto in_model = [&](auto&& work) {  // errors inside the network name its file

@@ -151,6 +151,24 @@ DataFolder::DataFolder(std::vector<InputSpec> inputs) : inputs_(std::move(inputs
   }
 }
 
+void DataFolder::arrange(const std::vector<std::pair<std::string, amct::ElementType>>& wanted) {
+  std::vector<InputSpec> inputs;
+  std::vector<std::vector<std::filesystem::path>> files;
+  for (const auto& [name, type] : wanted) {
+    const auto found =
+        std::find_if(inputs_.begin(), inputs_.end(), [&](const auto& input) { return input.name == name; });
+    if (found == inputs_.end()) {
+      throw Error(ErrorCode::model_shape, {.tensor = name, .field = "--input_shape"},
+                  "is an input of the model and has no shape");
+    }
+    inputs.push_back(*found);
+    inputs.back().model_type = type;
+    files.push_back(files_[static_cast<std::size_t>(found - inputs_.begin())]);
+  }
+  inputs_ = std::move(inputs);
+  files_ = std::move(files);
+}
+
 std::string DataFolder::place() const {
   std::string text;
   for (const auto& input : inputs_) text += (text.empty() ? "" : ";") + input.folder.string();

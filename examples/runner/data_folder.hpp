@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <amct/core/element_type.hpp>
@@ -40,9 +41,9 @@ class DataFolder {
   [[nodiscard]] std::size_t size() const noexcept { return files_.front().size(); }
   /// The folders, for messages.
   [[nodiscard]] std::string place() const;
-  /// Sets what the network wants; data are converted.
-  void set_model_type(std::size_t input, amct::ElementType type) { inputs_[input].model_type = type; }
-  [[nodiscard]] const std::vector<InputSpec>& inputs() const noexcept { return inputs_; }
+  /// Puts the inputs into the order of the network's own and notes the element types it wants; data are converted.
+  /// \throws amct::Error model_shape for an input of the network that has no data
+  void arrange(const std::vector<std::pair<std::string, amct::ElementType>>& wanted);
 
   /// One tensor an input. \throws amct::Error naming the file: io_read, data_format, data_not_finite
   [[nodiscard]] std::vector<amct::Tensor> load(std::size_t batch) const;

@@ -51,3 +51,9 @@ TEST_CASE("An initializer that is a graph output stays") {
   remove_unused(graph);
   CHECK(support::find_initializer(graph, "w") != nullptr);
 }
+
+TEST_CASE("A transposed matrix has rows and columns exchanged") {
+  const Tensor result = transposed(support::floats({2, 3}, {1, 2, 3, 4, 5, 6}));
+  CHECK(result.shape() == Shape{3, 2});
+  CHECK(support::values(result) == std::vector<float>{1, 4, 2, 5, 3, 6});
+}

@@ -7,7 +7,12 @@
 
 #include <doctest/doctest.h>
 
+#include <amct/core/affine.hpp>
 #include <amct/simd/arch.hpp>
+
+/// Ordinary quantizers, both ends of the offsets, offsets beyond what vector bodies take, a tiny and a huge scale.
+inline constexpr amct::Affine kAwkwardAffines[] = {{0.03F, -7},     {1.0F, 0},     {0.1F, -128},    {3e-6F, 127},
+                                                   {0.01F, -32768}, {0.5F, 90000}, {2.0F, -600000}, {1e30F, 1}};
 
 /// Lengths that end in every place of a vector, and starts that are not aligned to it.
 template <class Body>

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <amct/onnx/export.hpp>
 #include <amct/protobuf/record_pytorch.hpp>
 
 #include "runner/runner_fixture.hpp"
+#include "support/graph_builder.hpp"
 
 TEST_CASE_FIXTURE(RunnerFixture, "a run writes three files and says so") {
   const auto result = calibrate();
@@ -126,4 +129,48 @@ TEST_CASE_FIXTURE(RunnerFixture, "help names every option and wrong usage gives 
   CHECK(support::run_command(work.path(), AMCT_RUNNER, {"calibration"}).exit_code == 2);
   CHECK(support::run_command(work.path(), AMCT_RUNNER, {"calibration", "--nonsense"}).exit_code == 2);
   CHECK(calibrate({"--batch_num", "0"}).exit_code == 2);
+}
+
+TEST_CASE_FIXTURE(RunnerFixture, "several inputs are joined by ; and may come in any order") {
+  auto graph = support::GraphBuilder()
+                   .input("a", {2, 3})
+                   .input("b", {2, 3})
+                   .initializer("w", support::floats({3, 1}, {1, -2, 3}))
+                   .node("Sub", "sub", {"a", "b"}, "d")
+                   .node("MatMul", "fc", {"d", "w"}, "y")
+                   .output("y")
+                   .build();
+  graph.value(graph.outputs[0]).shape = std::vector<amct::graph::Dim>{{2, {}}, {1, {}}};
+  amct::onnx::export_model(work / "two.onnx", graph);
+  const std::vector<float> a{1, 2, 3, 4, 5, 6};
+  const std::vector<float> b{0, 4, 0, 0, 1, 9};
+  for (const auto& [name, values] : {std::pair{"a", a}, std::pair{"b", b}}) {
+    std::filesystem::create_directory(work / name);
+    const auto* bytes = reinterpret_cast<const char*>(values.data());
+    support::write_text((work / name) / "0.bin", std::string(bytes, values.size() * sizeof(float)));
+  }
+  options["--model"] = "two.onnx";
+  options["--input_shape"] = "a:2,3;b:2,3";
+  options["--data_types"] = "float32;float32";
+  options["--data_dir"] = "a;b";
+  const auto result = calibrate();
+  CAPTURE(result.output);
+  REQUIRE(result.exit_code == 0);
+  const std::string record = support::read_text(work / "out/m_quant_param_record.txt");
+  CHECK(record.find("key: \"fc\"") != std::string::npos);
+
+  options["--input_shape"] = "b:2,3;a:2,3";
+  options["--data_dir"] = "b;a";
+  REQUIRE(calibrate().exit_code == 0);
+  CHECK(support::read_text(work / "out/m_quant_param_record.txt") == record);
+  options["--data_dir"] = "a;b";  // exchanged data are other data
+  REQUIRE(calibrate().exit_code == 0);
+  CHECK(support::read_text(work / "out/m_quant_param_record.txt") != record);
+
+  options["--input_shape"] = "a:2,3";
+  options["--data_types"] = "float32";
+  options["--data_dir"] = "a";
+  const auto missing = calibrate();
+  CHECK(missing.exit_code == 1);
+  CHECK(missing.output.find("tensor \"b\"") != std::string::npos);
 }

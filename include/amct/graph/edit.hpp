@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,19 @@ inline void replace_initializer(Graph& graph, ValueId id, Tensor data) {
   value.shape.emplace();
   for (const auto size : data.shape()) value.shape->push_back({size, {}});
   value.initializer = std::move(data);
+}
+
+/// The transpose of a float32 matrix.
+[[nodiscard]] inline Tensor transposed(const Tensor& matrix) {
+  const auto rows = static_cast<std::size_t>(matrix.shape()[0]);
+  const auto columns = static_cast<std::size_t>(matrix.shape()[1]);
+  Tensor result(ElementType::float32, Shape{matrix.shape()[1], matrix.shape()[0]});
+  const auto from = matrix.data<float>();
+  const auto to = result.data<float>();
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
+  }
+  return result;
 }
 
 /// Removes nodes of which no output is needed, and the data of initializers that nothing reads any more.

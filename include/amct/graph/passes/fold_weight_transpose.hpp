@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include <amct/core/tensor.hpp>
@@ -27,17 +25,8 @@ inline void fold_weight_transpose(Graph& graph) {
     if (!weight || weight->type() != ElementType::float32 || weight->shape().rank() != 2) continue;
     using Axes = std::vector<std::int64_t>;
     if (transpose->attribute_or<Axes>("perm", {1, 0}) != Axes{1, 0}) continue;
-
-    const auto rows = static_cast<std::size_t>(weight->shape()[0]);
-    const auto columns = static_cast<std::size_t>(weight->shape()[1]);
-    Tensor result(ElementType::float32, Shape{weight->shape()[1], weight->shape()[0]});
-    for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t c = 0; c < columns; ++c) {
-        result.data<float>()[c * rows + r] = weight->data<float>()[r * columns + c];
-      }
-    }
     node.inputs[kWeightInput] =
-        add_initializer(graph, names.value(node.name + ".weight_transposed"), std::move(result));
+        add_initializer(graph, names.value(node.name + ".weight_transposed"), transposed(*weight));
   }
   remove_unused(graph);
 }

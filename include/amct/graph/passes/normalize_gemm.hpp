@@ -19,18 +19,10 @@ namespace detail {
 
 AMCT_EXACT_BEGIN
 
-/// [N, K] to [K, N], times alpha.
+/// [N, K] to [K, N] if asked for, times alpha.
 [[nodiscard]] inline Tensor gemm_weight(const Tensor& weight, bool transpose, float alpha) {
-  const auto rows = static_cast<std::size_t>(weight.shape()[transpose ? 1 : 0]);
-  const auto columns = static_cast<std::size_t>(weight.shape()[transpose ? 0 : 1]);
-  Tensor result(ElementType::float32, Shape{static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)});
-  const auto from = weight.data<float>();
-  const auto to = result.data<float>();
-  for (std::size_t k = 0; k < rows; ++k) {
-    for (std::size_t n = 0; n < columns; ++n) {
-      to[k * columns + n] = from[transpose ? n * rows + k : k * columns + n] * alpha;
-    }
-  }
+  Tensor result = transpose ? transposed(weight) : weight;
+  for (float& value : result.data<float>()) value *= alpha;
   return result;
 }
 
