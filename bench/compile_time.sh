@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Seconds to compile the first embed example, which includes amct/amct.hpp and instantiates its kernels, at -O2: the best
-# of five runs a compiler, and beside it an empty file.
+# Seconds to compile the first embed example, which includes amct/amct.hpp and instantiates its kernels, at -O2: the
+# best of five runs a compiler, and beside it an empty file.
 set -euo pipefail
 export LC_NUMERIC=C
 cd "$(dirname "$0")/.."

@@ -1,42 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// The IFMR search (61 candidates) beside one plain pass over the same data, in one run.
-
-#include <cstdint>
-#include <numeric>
-#include <random>
-#include <vector>
-
-#include <benchmark/benchmark.h>
-
 #include <amct/observe/ifmr.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "contests.hpp"
+#include "support/contest.hpp"
+#include "support/data.hpp"
+#include "support/limits.hpp"
+
+namespace bench {
 namespace {
 
-std::vector<float> relu_data(std::size_t size) {
-  std::mt19937 random(1);
-  std::normal_distribution<float> normal(0.0F, 1.0F);
-  std::vector<float> data(size);
-  for (float& value : data) value = std::max(0.0F, normal(random));
-  return data;
+/// One batch of activations after a ReLU, from observing it to scale and offset.
+void observe(std::span<const float> x, std::span<float> scale_offset) {
+  amct::Ifmr observer;
+  if (!observer.observe(x)) return;
+  const amct::Affine affine = observer.compute(amct::Int8::range);
+  scale_offset[0] = affine.scale;
+  scale_offset[1] = static_cast<float>(affine.offset);
 }
 
-void sum(benchmark::State& state) {
-  const auto data = relu_data(static_cast<std::size_t>(state.range(0)));
-  for (auto _ : state) benchmark::DoNotOptimize(std::accumulate(data.begin(), data.end(), 0.0F));
-  state.SetItemsProcessed(state.range(0) * static_cast<std::int64_t>(state.iterations()));
+void fill_relu(std::span<float> values) {
+  fill_normal(values);
+  for (float& value : values) value = std::max(0.0F, value);
 }
 
-void ifmr(benchmark::State& state) {
-  const auto data = relu_data(static_cast<std::size_t>(state.range(0)));
-  for (auto _ : state) {
-    amct::Ifmr observer;
-    if (!observer.observe(data)) state.SkipWithError("refused");
-    benchmark::DoNotOptimize(observer.compute(amct::Int8::range));
-  }
-  state.SetItemsProcessed(state.range(0) * static_cast<std::int64_t>(state.iterations()));
+void run_observer(const Size& size, int threads) {
+  run(Contest<float, float>{.benchmark = "ifmr",
+                            .size = size,
+                            .bytes_per_element = 4,
+                            .fill = fill_relu,
+                            .ours = direct(observe),
+                            .threads = threads,
+                            .limits = limit_entrants<float, float>(Traffic::read, size.is_past_caches(), threads),
+                            .outputs = 2});
 }
 
 }  // namespace
 
-BENCHMARK(sum)->Arg(256 << 10)->Unit(benchmark::kMillisecond);
-BENCHMARK(ifmr)->Arg(256 << 10)->Unit(benchmark::kMillisecond);
+void run_ifmr() {
+  for (const Size& size : {kL2, kStatistics}) {
+    for (const int threads : {1, 2}) run_observer(size, threads);
+  }
+}
+
+}  // namespace bench

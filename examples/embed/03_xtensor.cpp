@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantizes xtensor arrays where they are: every second row of images through a view, weights with one scale a channel.
+// Quantizes xtensor arrays where they are: every second row of images through a view, weights with one scale a channel,
+// and weights of 4 bits, two a byte.
 
 #include <amct/amct.hpp>
 #include <amct/interop/xtensor.hpp>
@@ -46,5 +47,16 @@ int main() {
     const auto difference = xt::view(simulated, channel) - xt::view(weight, channel);
     if (xt::amax(xt::abs(difference))() > 0.51F * scale) return 1;
   }
-  return 0;
+
+  // The same weight in 4 bits. Two input channels share a byte, so there are half as many along axis 1.
+  amct::Arq<amct::Int4> narrow;
+  if (!amct::calibrate(narrow, weight, 0)) return 1;
+  xt::xarray<std::int8_t> weight_codes = xt::xarray<std::int8_t>::from_shape({4, 2, 3, 3});
+  xt::xarray<std::int8_t> bytes = xt::xarray<std::int8_t>::from_shape({4, 1, 3, 3});
+  amct::quantize(narrow, weight, weight_codes, 0);
+  amct::pack4(weight_codes, bytes, 1);
+  xt::xarray<std::int8_t> unpacked = xt::empty_like(weight_codes);
+  amct::unpack4(bytes, unpacked, 1);
+  std::printf("4 bits: %d weights in %d bytes\n", static_cast<int>(unpacked.size()), static_cast<int>(bytes.size()));
+  return unpacked == weight_codes ? 0 : 1;
 }

@@ -15,13 +15,17 @@
 #include <amct/core/requantize.hpp>
 #include <amct/core/rounding.hpp>
 #include <amct/core/status.hpp>
+#include <amct/kernel/clip_gradient.hpp>
 #include <amct/kernel/dequantize.hpp>
 #include <amct/kernel/fake_quantize.hpp>
+#include <amct/kernel/histogram.hpp>
 #include <amct/kernel/order_statistic.hpp>
+#include <amct/kernel/packed4.hpp>
 #include <amct/kernel/quantize.hpp>
 #include <amct/kernel/range.hpp>
 #include <amct/kernel/requantize.hpp>
 #include <amct/kernel/residual.hpp>
+#include <amct/kernel/scale_search.hpp>
 #include <amct/observe/ifmr.hpp>
 #include <amct/observe/min_max.hpp>
 #include <amct/quantize/arq.hpp>

@@ -258,6 +258,14 @@ TEST_CASE("C15 ReQuant of extreme accumulators saturates") {
   CHECK(code<RequantizeByScales<>>(1, {kNan, 1.0F}, 5) == 5);
 }
 
+TEST_CASE("a bias is added modulo 2^32") {
+  using amct::add_bias;
+  static_assert(add_bias(5, -7) == -2 && add_bias(-5, 7) == 2 && add_bias(0, kMin) == kMin);
+  static_assert(add_bias(kMax, 1) == kMin && add_bias(kMin, -1) == kMax, "wraps at both ends");
+  static_assert(add_bias(kMax, kMax) == -2 && add_bias(kMin, kMin) == 0 && add_bias(kMin, kMax) == -1);
+  CHECK(add_bias(2000000000, 2000000000) == -294967296);
+}
+
 TEST_CASE("shift_bit shifts with rounding down, clamps to int16 and scales back") {
   using amct::dequantize_shifted;
   using amct::shift_accumulator;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// exhaustive_test reciprocal|divide: quantize and fake-quantize all 2^32 floats at awkward scales and offsets, on every
+// exhaustive_test CONTRACT: quantize and fake-quantize all 2^32 floats at two awkward scales and offsets each, on every
 // path of this machine, and compares with the scalar reference bit for bit.
 
 #include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,11 @@ struct Case {
   amct::CodeRange range;
 };
 
-// 0.1 has an inexact reciprocal; 2^-23 is the smallest scale AMCT keeps; 1e30 makes reciprocals near the denormals.
-constexpr Case kCases[] = {
-    {{0.1F, -3}, amct::CodeRange{8}}, {{1.1920929e-7F, -128}, amct::CodeRange{8}}, {{1e30F, 7}, amct::CodeRange{4}}};
+// 0.1 has an inexact reciprocal, and its quotients come from a split one; 2^-23 is the smallest scale AMCT keeps, and
+// its quotients are corrected; 1e30 makes reciprocals near the denormals.
+constexpr Case kTenth{{0.1F, -3}, amct::CodeRange{8}};
+constexpr Case kSmallest{{1.1920929e-7F, -128}, amct::CodeRange{8}};
+constexpr Case kHuge{{1e30F, 7}, amct::CodeRange{4}};
 
 constexpr std::size_t kChunk = std::size_t{1} << 16;
 
@@ -45,9 +48,10 @@ void print_first_difference(const Case& test, amct::simd::Arch arch, const Buffe
 template <amct::CodeContract Contract>
 bool check_chunk(const Case& test, std::uint64_t first, Buffers& b) {
   const std::span<const float> x(b.x);
+  const auto always = [&](std::size_t) -> const amct::Affine& { return test.affine; };
   for (std::size_t i = 0; i < kChunk; ++i) b.x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(first + i));
-  amct::kernel::reference::quantize<Contract>(x, std::span(b.want_codes), test.affine, test.range);
-  amct::kernel::reference::fake_quantize<Contract>(x, std::span(b.want_fake), test.affine, test.range);
+  amct::kernel::reference::quantize<Contract>(x, std::span(b.want_codes), test.range, always);
+  amct::kernel::reference::fake_quantize<Contract>(x, std::span(b.want_fake), test.range, always);
   bool equal = true;
   amct::simd::for_each_available([&](amct::simd::Arch arch) {
     if (arch == amct::simd::Arch::scalar || !equal) return;
@@ -61,9 +65,9 @@ bool check_chunk(const Case& test, std::uint64_t first, Buffers& b) {
 }
 
 template <amct::CodeContract Contract>
-int check_all() {
+int check_all(std::initializer_list<Case> cases) {
   Buffers buffers;
-  for (const Case& test : kCases) {
+  for (const Case& test : cases) {
     for (std::uint64_t first = 0; first < std::uint64_t{1} << 32; first += kChunk) {
       if (!check_chunk<Contract>(test, first, buffers)) return 1;
     }
@@ -78,8 +82,11 @@ int check_all() {
 
 int main(int argc, char** argv) {
   const std::string_view contract = argc == 2 ? argv[1] : "";
-  if (contract == "reciprocal") return check_all<amct::ReciprocalRoundAdd>();
-  if (contract == "divide") return check_all<amct::DivideAddRound>();
-  std::fprintf(stderr, "usage: exhaustive_test reciprocal|divide\n");
+  if (contract == "reciprocal_round_add") return check_all<amct::ReciprocalRoundAdd>({kTenth, kHuge});
+  if (contract == "reciprocal_add_round") return check_all<amct::ReciprocalAddRound>({kTenth, kSmallest});
+  if (contract == "divide_round_add") return check_all<amct::DivideRoundAdd>({kTenth, kSmallest});
+  if (contract == "divide_add_round") return check_all<amct::DivideAddRound>({kTenth, kHuge});
+  std::fprintf(stderr,
+               "usage: exhaustive_test reciprocal_round_add|reciprocal_add_round|divide_round_add|divide_add_round\n");
   return 2;
 }

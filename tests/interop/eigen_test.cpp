@@ -13,6 +13,8 @@
 #include <amct/observe/ifmr.hpp>
 #include <amct/observe/min_max.hpp>
 
+#include "interop/refused.hpp"
+
 namespace {
 
 using amct::Affine;
@@ -75,6 +77,16 @@ std::vector<float> copied(const C& container) {
 template <class... Args>
 concept Quantizes = requires(Args&&... args) {
   amct::quantize(args..., kAffine, Int8::range);
+};
+
+template <class... Args>
+concept Requantizes = requires(Args&&... args) {
+  amct::requantize(args..., amct::RequantizeByScales<>::Params{}, 0, Int8::range);
+};
+
+template <class... Args>
+concept Packs = requires(Args&&... args) {
+  amct::pack4(args..., 0);
 };
 
 }  // namespace
@@ -320,6 +332,178 @@ TEST_CASE("eigen: several scales chosen by the caller") {
   CHECK(dequantized(codes.row(1), simulated.row(1), rows[1]));
 }
 
+TEST_CASE_TEMPLATE("eigen: requantize", Acc, ColMajor<std::int32_t>, RowMajor<std::int32_t>) {
+  const ColMajor<std::int32_t> whole = (numbered<ColMajor<float>>(30, 70) * 300.0F).cast<std::int32_t>();
+  const amct::RequantizeByScales<>::Params params{0.01F, 0.1F};
+  const std::int32_t offset = -4;
+  const auto check = [&](const auto& acc) {
+    ColMajor<std::int8_t> columns(acc.rows(), acc.cols());
+    RowMajor<std::int16_t> rows(acc.rows(), acc.cols());
+    amct::requantize(acc, columns, params, offset, Int8::range);
+    amct::requantize(acc, rows, params, offset, Int16::range);
+    const ColMajor<std::int32_t> values = acc;
+    for (Index r = 0; r < acc.rows(); ++r) {
+      for (Index c = 0; c < acc.cols(); ++c) {
+        CHECK(columns(r, c) == amct::RequantizeByScales<>::code(values(r, c), params, offset, Int8::range));
+        CHECK(rows(r, c) == amct::RequantizeByScales<>::code(values(r, c), params, offset, Int16::range));
+      }
+    }
+    for (const std::size_t axis : {0U, 1U}) {
+      const Index channels = axis == 0 ? acc.rows() : acc.cols();
+      std::vector<amct::RequantizeByMultiplier<>::Params> multipliers;
+      Eigen::VectorXi bias(channels);
+      for (Index i = 0; i < channels; ++i) {
+        multipliers.push_back({0.01F + 0.002F * static_cast<float>(i % 9)});
+        bias(i) = static_cast<int>(i * 100 % 1700) - 800;
+      }
+      amct::requantize<amct::RequantizeByMultiplier<>>(acc, columns, amct::elements(bias), multipliers, axis, offset,
+                                                       Int8::range);
+      for (Index r = 0; r < acc.rows(); ++r) {
+        for (Index c = 0; c < acc.cols(); ++c) {
+          const Index i = axis == 0 ? r : c;
+          CHECK(columns(r, c) == amct::RequantizeByMultiplier<>::code(values(r, c) + bias(i),
+                                                                      multipliers[static_cast<std::size_t>(i)], offset,
+                                                                      Int8::range));
+        }
+      }
+    }
+  };
+  const Acc acc = whole;
+  check(acc);
+  check(acc.transpose());
+  check(acc.block(1, 2, 20, 60));
+  check(acc.row(3));
+  check(acc.col(3));
+  check(acc * acc.transpose());
+  check(acc.array() + 1);
+  check(Eigen::Map<const Acc, 0, Eigen::Stride<Dynamic, Dynamic>>(acc.data(), 10, 20, {95, 3}));
+}
+
+TEST_CASE("eigen: a bias") {
+  const Eigen::VectorXf bias = numbered<ColMajor<float>>(9, 1);
+  const std::vector<float> scales{0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F};
+  Eigen::VectorXi result(9);
+  REQUIRE(amct::quantize_bias(bias, 0.5F, scales, result));
+  for (Index i = 0; i < 9; ++i) {
+    CHECK(result(i) == amct::round_half_even(bias(i) / (0.5F * scales[static_cast<std::size_t>(i)])));
+  }
+  RowMajor<std::int32_t> table = RowMajor<std::int32_t>::Zero(9, 3);
+  REQUIRE(amct::quantize_bias(bias * 2.0F, 1.0F, scales, table.col(1)));
+  CHECK(table.leftCols(1).isZero());
+  CHECK(table.rightCols(1).isZero());
+  CHECK(table(8, 1) == amct::round_half_even(bias(8) * 2.0F / 0.9F));
+}
+
+TEST_CASE("eigen: tails, histograms and gradients of clips") {
+  const ColMajor<float> whole = numbered<ColMajor<float>>(70, 40);
+  const amct::ClipRange range{-3.0F, 4.0F, 0.1F};
+  const auto check = [&](const auto& x, const auto& upstream) {
+    const ColMajor<float> packed = x;
+    const std::vector<float> values(packed.data(), packed.data() + packed.size());
+    CHECK(amct::tails(x, 3, 5) == amct::tails(values, 3, 5));
+    std::vector<std::uint64_t> counts(12);
+    std::vector<std::uint64_t> expected(12);
+    amct::add_histogram(x, -6.0F, 5.0F, counts);
+    amct::add_histogram(values, -6.0F, 5.0F, expected);
+    CHECK(counts == expected);
+
+    const ColMajor<float> packed_upstream = upstream;
+    const amct::ClipGradient sums = amct::clip_gradient(x, upstream, range);
+    const amct::ClipGradient near = amct::clip_gradient(
+        values, std::span(packed_upstream.data(), static_cast<std::size_t>(packed_upstream.size())), range);
+    CHECK(sums.below == doctest::Approx(near.below));
+    CHECK(sums.above == doctest::Approx(near.above));
+    CHECK(sums.inside == doctest::Approx(near.inside));
+
+    RowMajor<float> gradient(x.rows() + 2, x.cols() + 1);
+    gradient.setConstant(-5.0F);
+    amct::mask_clipped(x, upstream, range, gradient.block(1, 0, x.rows(), x.cols()));
+    CHECK((gradient.block(1, 0, x.rows(), x.cols()).array() ==
+           (packed.array() < range.low || packed.array() > range.high).select(0.0F, packed_upstream.array()))
+              .all());
+    CHECK((gradient.rightCols(1).array() == -5.0F).all());
+  };
+  const RowMajor<float> upstream = RowMajor<float>::Random(70, 40);
+  check(whole, upstream);
+  check(RowMajor<float>(whole), upstream);
+  check(whole.transpose(), upstream.transpose());
+  check(whole.block(2, 3, 50, 30), upstream.block(1, 1, 50, 30));
+  check(whole.row(7), upstream.row(7));
+  check(whole * 0.5F, upstream.array() + 1.0F);
+  check(Eigen::Map<const ColMajor<float>, 0, Eigen::InnerStride<2>>(whole.data(), 35, 40), upstream.bottomRows(35));
+}
+
+TEST_CASE_TEMPLATE("eigen: packed 4-bit codes along each axis", Codes, ColMajor<std::int8_t>, RowMajor<std::int8_t>) {
+  Codes whole(41, 50);
+  for (Index r = 0; r < 41; ++r) {
+    for (Index c = 0; c < 50; ++c) whole(r, c) = static_cast<std::int8_t>((r * 5 + c * 3) % 16 - 8);
+  }
+  const auto check = [](const auto& codes, Index axis) {
+    const Index rows = axis == 0 ? (codes.rows() + 1) / 2 : codes.rows();
+    const Index cols = axis == 1 ? (codes.cols() + 1) / 2 : codes.cols();
+    const auto along = static_cast<std::size_t>(axis);
+    const ColMajor<std::int8_t> values = codes;
+    ColMajor<std::int8_t> bytes(rows, cols);
+    amct::pack4(codes, bytes, along);
+    for (Index r = 0; r < rows; ++r) {
+      for (Index c = 0; c < cols; ++c) {
+        const Index first_row = axis == 0 ? 2 * r : r;
+        const Index first_col = axis == 1 ? 2 * c : c;
+        const Index second_row = axis == 0 ? 2 * r + 1 : r;
+        const Index second_col = axis == 1 ? 2 * c + 1 : c;
+        const bool has_second = second_row < codes.rows() && second_col < codes.cols();
+        CHECK(bytes(r, c) ==
+              amct::pair4(values(first_row, first_col), has_second ? values(second_row, second_col) : std::int8_t{0}));
+      }
+    }
+    RowMajor<std::int8_t> padded = RowMajor<std::int8_t>::Constant(rows + 1, cols + 1, 99);
+    amct::pack4(codes, padded.block(1, 1, rows, cols), along);
+    CHECK(padded.block(1, 1, rows, cols) == bytes);
+    CHECK((padded.row(0).array() == 99).all());
+    RowMajor<std::int8_t> back(codes.rows(), codes.cols());
+    amct::unpack4(padded.bottomRightCorner(rows, cols), back, along);
+    CHECK(back == values);
+
+    ColMajor<float> x(codes.rows(), codes.cols());
+    amct::dequantize4(bytes, x, {0.25F, 2}, along);
+    CHECK(x == ((values.template cast<float>().array() - 2.0F) * 0.25F).matrix());
+    ColMajor<std::int8_t> again(rows, cols);
+    amct::quantize4(x.transpose().transpose(), again, {0.25F, 2}, along);
+    CHECK(again == bytes);
+    amct::quantize4(x * 2.0F, again, {0.5F, 2}, along);
+    CHECK(again == bytes);
+  };
+  for (const Index axis : {Index{0}, Index{1}}) {
+    check(whole, axis);
+    check(whole.transpose(), axis);
+    check(whole.block(1, 2, 31, 40), axis);
+    check(whole.row(4), axis);
+    check(whole.col(4), axis);
+  }
+
+  const Eigen::Matrix<std::int8_t, Dynamic, 1> vector = whole.col(0);
+  Eigen::Matrix<std::int8_t, Dynamic, 1> bytes(21);
+  Eigen::Matrix<std::int8_t, 1, Dynamic> row_bytes(21);
+  amct::pack4(vector, bytes);
+  amct::pack4(vector.transpose(), row_bytes);
+  CHECK(bytes == row_bytes.transpose());
+  CHECK(bytes(20) == amct::pair4(vector(40), 0));
+  Eigen::Matrix<std::int8_t, Dynamic, 1> back(41);
+  amct::unpack4(row_bytes, back);
+  CHECK(back == vector);
+}
+
+TEST_CASE("eigen: shapes that do not fit are refused") {
+  const Eigen::MatrixXf x = Eigen::MatrixXf::Zero(3, 4);
+  ColMajor<std::int8_t> turned(4, 3);
+  ColMajor<std::int8_t> codes(3, 4);
+  const std::vector<Affine> three(3);
+  CHECK(support::is_refused([&] { amct::quantize(x, turned, kAffine, Int8::range); }));
+  CHECK(support::is_refused([&] { amct::quantize(x, codes, three, 1, Int8::range); }));
+  CHECK(support::is_refused([&] { amct::mask_clipped(x, x.transpose(), {}, Eigen::MatrixXf(3, 4)); }));
+  CHECK(support::is_refused([&] { amct::pack4(codes, turned, 0); }));
+}
+
 TEST_CASE("eigen: what is not accepted does not compile") {
   using Floats = Eigen::MatrixXf;
   using Codes = ColMajor<std::int8_t>;
@@ -332,6 +516,12 @@ TEST_CASE("eigen: what is not accepted does not compile") {
   static_assert(!Quantizes<Floats&, const Codes&>);
   static_assert(!Quantizes<Floats&, Eigen::Map<const Codes>&>);
   static_assert(!Quantizes<Floats&, decltype(Codes() + Codes())>);
+  static_assert(Requantizes<Eigen::MatrixXi&, Codes&>);
+  static_assert(!Requantizes<Floats&, Codes&>);
+  static_assert(!Requantizes<ColMajor<std::int16_t>&, Codes&>);
+  static_assert(Packs<Codes&, Codes&>);
+  static_assert(!Packs<ColMajor<std::int16_t>&, Codes&>);
+  static_assert(!Packs<Codes&, const Codes&>);
   static_assert(!amct::FloatContainer<std::vector<float>>);
   static_assert(!amct::interop::Container<int>);
 }

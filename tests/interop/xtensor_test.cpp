@@ -33,6 +33,8 @@
 #include <amct/observe/ifmr.hpp>
 #include <amct/observe/min_max.hpp>
 
+#include "interop/refused.hpp"
+
 namespace {
 
 using amct::Affine;
@@ -328,6 +330,169 @@ TEST_CASE("xtensor: one scale a channel, on each axis and in each storage order"
     check_axis(rows * 0.5F, axis);
     if (axis < 3) check_axis(xt::transpose(cube), axis);
   }
+}
+
+TEST_CASE("xtensor: requantize, on each axis and in each storage order") {
+  using Scales = amct::RequantizeByScales<>;
+  const auto check = [](const auto& acc) {
+    const xt::xarray<std::int32_t> values = acc;
+    const Shape shape(values.shape().begin(), values.shape().end());
+    xt::xarray<std::int8_t> codes(shape, std::int8_t{99});
+    xt::xarray<std::int16_t, kColumns> wide(shape, std::int16_t{99});
+    const Scales::Params single{0.02F, 0.3F};
+    amct::requantize(acc, codes, single, 5, Int8::range);
+    amct::requantize(acc, wide, single, 5, Int16::range);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      CHECK(codes.flat(i) == Scales::code(values.flat(i), single, 5, Int8::range));
+    }
+    CHECK(xt::all(xt::equal(xt::clip(wide, -128, 127), codes)));
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      CAPTURE(axis);
+      std::vector<Scales::Params> params;
+      xt::xtensor<std::int32_t, 1> bias(std::array<std::size_t, 1>{shape[axis]});
+      for (std::size_t i = 0; i < shape[axis]; ++i) {
+        params.push_back({0.01F + 0.003F * static_cast<float>(i % 7), 0.3F});
+        bias(i) = static_cast<std::int32_t>(i * 113 % 900) - 450;
+      }
+      amct::requantize(acc, codes, amct::elements(bias), params, axis, 5, Int8::range);
+      amct::requantize(acc, wide, amct::elements(bias), params, axis, 5, Int8::range);
+      CHECK(xt::all(xt::equal(wide, codes)));
+      std::size_t inner = 1;
+      for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::size_t channel = i / inner % shape[axis];
+        CHECK(codes.flat(i) == Scales::code(values.flat(i) + bias(channel), params[channel], 5, Int8::range));
+      }
+    }
+  };
+  const xt::xarray<std::int32_t> rows = xt::cast<std::int32_t>(numbered({6, 5, 24}) * 100.0F);
+  const xt::xarray<std::int32_t, kColumns> columns = rows;
+  check(rows);
+  check(columns);
+  check(xt::transpose(rows));
+  check(xt::transpose(columns, {1, 2, 0}));
+  check(xt::view(rows, xt::range(1, 5), xt::all(), xt::range(3, 20)));
+  check(xt::view(columns, xt::all(), 2, xt::range(0, 24, 3)));
+  check(xt::strided_view(rows, {xt::all(), xt::range(4, 0, -2), xt::range(20, 2, -1)}));
+  check(rows + 1);
+}
+
+TEST_CASE("xtensor: a bias") {
+  const xt::xtensor<float, 1> bias{1.0F, -2.0F, 3.0F, 700.0F};
+  const std::vector<float> scales{0.5F};
+  xt::xtensor<std::int32_t, 2> table(std::array<std::size_t, 2>{3, 4}, 99);
+  REQUIRE(amct::quantize_bias(bias, 0.25F, scales, xt::view(table, 1)));
+  CHECK(table == xt::xtensor<std::int32_t, 2>{{99, 99, 99, 99}, {8, -16, 24, 5600}, {99, 99, 99, 99}});
+  xt::xtensor<std::int32_t, 2> columns(std::array<std::size_t, 2>{4, 2}, 99);
+  REQUIRE(amct::quantize_bias(xt::flip(bias, 0), 0.25F, scales, xt::view(columns, xt::all(), 1)));
+  CHECK(columns == xt::xtensor<std::int32_t, 2>{{99, 5600}, {99, 24}, {99, -16}, {99, 8}});
+}
+
+TEST_CASE("xtensor: tails, histograms and gradients of clips") {
+  const amct::ClipRange range{-3.0F, 4.0F, 0.1F};
+  const auto check = [&](const auto& x, const auto& upstream) {
+    const xt::xarray<float> packed = x;
+    const xt::xarray<float> packed_upstream = upstream;
+    const std::span<const float> values(packed.data(), packed.size());
+    CHECK(amct::tails(x, 3, 5) == amct::tails(values, 3, 5));
+    std::vector<std::uint64_t> counts(12);
+    std::vector<std::uint64_t> expected(12);
+    amct::add_histogram(x, -6.0F, 5.0F, counts);
+    amct::add_histogram(values, -6.0F, 5.0F, expected);
+    CHECK(counts == expected);
+
+    const amct::ClipGradient sums = amct::clip_gradient(x, upstream, range);
+    const amct::ClipGradient near = amct::clip_gradient(packed, packed_upstream, range);
+    CHECK(sums.below == doctest::Approx(near.below));
+    CHECK(sums.above == doctest::Approx(near.above));
+    CHECK(sums.inside == doctest::Approx(near.inside));
+
+    const Shape shape(packed.shape().begin(), packed.shape().end());
+    xt::xarray<float> gradient(shape);
+    xt::xarray<float, kColumns> column_gradient(shape);
+    amct::mask_clipped(x, upstream, range, gradient);
+    amct::mask_clipped(x, upstream, range, column_gradient);
+    for (std::size_t i = 0; i < packed.size(); ++i) {
+      const bool clipped = packed.flat(i) < range.low || packed.flat(i) > range.high;
+      CHECK(gradient.flat(i) == (clipped ? 0.0F : packed_upstream.flat(i)));
+    }
+    CHECK(xt::all(xt::equal(gradient, column_gradient)));
+  };
+  const xt::xarray<float> rows = numbered({12, 9, 14});
+  const xt::xarray<float, kColumns> columns = rows;
+  const xt::xarray<float> upstream = xt::sin(numbered({12, 9, 14}));
+  check(rows, upstream);
+  check(columns, upstream);
+  check(xt::transpose(rows), xt::transpose(upstream));
+  check(xt::view(rows, xt::range(1, 9), xt::all(), xt::range(2, 8)),
+        xt::view(upstream, xt::range(4, 12), xt::all(), xt::range(0, 12, 2)));
+  check(xt::strided_view(columns, {xt::range(11, 1, -1), 3}), xt::view(upstream, xt::range(0, 10), 0));
+  check(rows * 0.5F, xt::broadcast(xt::view(upstream, 0, 0), {12, 9, 14}));
+}
+
+TEST_CASE("xtensor: packed 4-bit codes along each axis") {
+  const auto check = [](const auto& codes) {
+    const xt::xarray<std::int8_t> values = codes;
+    const Shape shape(values.shape().begin(), values.shape().end());
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      CAPTURE(axis);
+      Shape halved = shape;
+      halved[axis] = amct::packed4_size(shape[axis]);
+      xt::xarray<std::int8_t> bytes(halved, std::int8_t{99});
+      xt::xarray<std::int8_t, kColumns> column_bytes(halved, std::int8_t{99});
+      amct::pack4(codes, bytes, axis);
+      amct::pack4(codes, column_bytes, axis);
+      CHECK(xt::all(xt::equal(bytes, column_bytes)));
+      amct::Packed4Layout layout{1, shape[axis], 1};
+      for (std::size_t i = 0; i < axis; ++i) layout.outer *= shape[i];
+      for (std::size_t i = axis + 1; i < shape.size(); ++i) layout.inner *= shape[i];
+      std::vector<std::int8_t> expected(bytes.size());
+      amct::pack4(std::span(values.data(), values.size()), expected, layout);
+      CHECK(std::vector<std::int8_t>(bytes.begin(), bytes.end()) == expected);
+
+      xt::xarray<std::int8_t, kColumns> back(shape, std::int8_t{99});
+      amct::unpack4(bytes, back, axis);
+      CHECK(xt::all(xt::equal(back, values)));
+      xt::xarray<float> x(shape);
+      amct::dequantize4(column_bytes, x, {0.25F, 2}, axis);
+      CHECK(xt::all(xt::equal(x, (xt::cast<float>(values) - 2.0F) * 0.25F)));
+      amct::quantize4(xt::transpose(xt::transpose(x)), column_bytes, {0.25F, 2}, axis);
+      CHECK(xt::all(xt::equal(bytes, column_bytes)));
+      amct::quantize4(x * 2.0F, column_bytes, {0.5F, 2}, axis);
+      CHECK(xt::all(xt::equal(bytes, column_bytes)));
+    }
+  };
+  xt::xarray<std::int8_t> rows = xt::xarray<std::int8_t>::from_shape({6, 5, 24});
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows.flat(i) = static_cast<std::int8_t>(static_cast<int>(i * 7 % 16) - 8);
+  const xt::xarray<std::int8_t, kColumns> columns = rows;
+  check(rows);
+  check(columns);
+  check(xt::transpose(rows));
+  check(xt::view(rows, xt::range(1, 4), xt::all(), xt::range(3, 20)));
+  check(xt::view(columns, xt::all(), 2, xt::range(0, 24, 3)));
+  check(xt::strided_view(rows, {xt::all(), xt::range(4, 0, -2), xt::range(20, 2, -1)}));
+  check(xt::view(rows, 1, 2, xt::all()));
+  check(xt::xtensor<std::int8_t, 3>(rows));
+
+  // The bytes as they lie in a file: one after the other.
+  const xt::xarray<std::int8_t> codes = xt::view(rows, xt::all(), xt::all(), 0);
+  xt::xtensor<std::int8_t, 1> flat(std::array<std::size_t, 1>{18});
+  amct::pack4(codes, flat, 1);
+  xt::xarray<std::int8_t> bytes = xt::xarray<std::int8_t>::from_shape({6, 3});
+  amct::pack4(codes, bytes, 1);
+  CHECK(std::equal(flat.begin(), flat.end(), bytes.begin(), bytes.end()));
+}
+
+TEST_CASE("xtensor: shapes that do not fit are refused") {
+  const xt::xarray<float> x = numbered({2, 3, 4});
+  xt::xarray<std::int8_t> codes = xt::xarray<std::int8_t>::from_shape({2, 3, 4});
+  xt::xarray<std::int8_t> flat = xt::xarray<std::int8_t>::from_shape({24});
+  const std::vector<Affine> three(3);
+  CHECK(support::is_refused([&] { amct::quantize(x, flat, kAffine, Int8::range); }));
+  CHECK(support::is_refused([&] { amct::quantize(x, codes, three, 2, Int8::range); }));
+  CHECK(support::is_refused([&] { amct::quantize(x, codes, three, 3, Int8::range); }));
+  CHECK(support::is_refused([&] { amct::pack4(codes, flat, 0); }));
 }
 
 TEST_CASE("xtensor: what is not accepted does not compile") {

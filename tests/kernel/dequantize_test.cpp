@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "kernel/paths_agree.hpp"
+#include "kernel/streamed.hpp"
 
 namespace {
 
@@ -55,12 +56,26 @@ TEST_CASE_TEMPLATE("every path dequantizes to the bits of the reference", T, std
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<T>(i * 2654435761U >> 7U);
       const auto codes = std::span<const T>(all).subspan(offset);
       std::vector<float> want(length);
-      amct::kernel::reference::dequantize(codes, std::span(want), affine);
+      amct::kernel::reference::dequantize(codes, std::span(want), always(affine));
       on_every_path([&] {
         std::vector<float> got(length);
         amct::dequantize(codes, std::span(got), affine);
         CHECK(same_bits(got, want));
       });
+    });
+  }
+}
+
+TEST_CASE_TEMPLATE("values that bypass the caches are those of the reference, and no more", T, std::int8_t,
+                   std::int16_t) {
+  std::vector<T> codes(kMostStreamed + 64);
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<T>(i * 2654435761U >> 7U);
+  for (const amct::Affine affine : {amct::Affine{0.03F, -7}, {3e-6F, 127}, {0.5F, -600000}}) {
+    CAPTURE(affine.offset);
+    std::vector<float> want;
+    for (const T code : codes) want.push_back(static_cast<float>(code - affine.offset) * affine.scale);
+    check_streamed(codes, want, [&](std::span<const T> in, std::span<float> out) {
+      amct::kernel::dequantize(in, out, affine, amct::simd::Traffic::streamed);
     });
   }
 }

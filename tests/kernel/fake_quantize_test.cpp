@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <amct/kernel/fake_quantize.hpp>
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <doctest/doctest.h>
 
 #include "kernel/paths_agree.hpp"
+#include "kernel/streamed.hpp"
 #include "support/awkward_floats.hpp"
 
 namespace {
@@ -34,6 +36,40 @@ using Values = std::vector<float>;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
+
+/// One that the vector bodies do not compute.
+using HalfAwayContract = amct::Contract<amct::Divide, amct::RoundThenAdd, amct::HalfAway>;
+
+/// What one value becomes: NaN quiet with its sign and payload, others the value of their code.
+template <class Contract>
+float faked_one(float x, Affine affine, CodeRange range) {
+  if (std::isnan(x)) return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) | 0x00400000U);
+  return static_cast<float>(Contract::code(x, affine, range) - affine.offset) * affine.scale;
+}
+
+std::vector<amct::Half> all_halves() {
+  std::vector<amct::Half> halves(65536);
+  for (std::size_t i = 0; i < halves.size(); ++i) halves[i].bits = static_cast<std::uint16_t>(i);
+  return halves;
+}
+
+/// 64 MiB of traffic and a last part of a few elements: floats that are a tie, just below it, NaN, huge, -0 in turn.
+Values large_input() {
+  constexpr float kTurns[] = {0.75F, 0x1.7ffffep-1F, kNan, 3e38F, -0.0F, -1.0F, 0.3F};
+  Values x(33 * amct::kernel::kParallelGrain + 5);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = kTurns[i % 7];
+  return x;
+}
+
+/// Whether `y` holds what large_input becomes under {0.5, 0} with 8 bits.
+bool is_large_input_faked(const Values& y) {
+  constexpr float kWant[] = {1.0F, 0.5F, kNan, 63.5F, 0.0F, -1.0F, 0.5F};
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    wrong += std::bit_cast<std::uint32_t>(y[i]) == std::bit_cast<std::uint32_t>(kWant[i % 7]) ? 0 : 1;
+  }
+  return wrong == 0;
+}
 
 }  // namespace
 
@@ -110,7 +146,7 @@ TEST_CASE_TEMPLATE("every path fake-quantizes to the bits of the reference", Con
       const auto x = std::span<const float>(all).subspan(offset);
       for (const int bits : {4, 8, 16}) {
         std::vector<float> want(length);
-        amct::kernel::reference::fake_quantize<Contract>(x, std::span(want), affine, amct::CodeRange{bits});
+        amct::kernel::reference::fake_quantize<Contract>(x, std::span(want), amct::CodeRange{bits}, always(affine));
         on_every_path([&] {
           std::vector<float> got(length);
           amct::fake_quantize<Contract>(x, std::span(got), affine, amct::CodeRange{bits});
@@ -119,4 +155,79 @@ TEST_CASE_TEMPLATE("every path fake-quantizes to the bits of the reference", Con
       }
     });
   }
+}
+
+TEST_CASE_TEMPLATE("results that bypass the caches are those of the reference, and no more", Contract,
+                   amct::ReciprocalRoundAdd, amct::DivideRoundAdd, amct::DivideAddRound, amct::ReciprocalAddRound) {
+  for (const Affine affine : {Affine{0.03F, -7}, {1.0F, 127}, {0.5F, 600000}}) {
+    CAPTURE(affine.offset);
+    const Values x = support::awkward_floats(kMostStreamed + 64, affine.scale);
+    Values want;
+    for (const float value : x) want.push_back(faked_one<Contract>(value, affine, {8}));
+    check_streamed(x, want, [&](std::span<const float> in, std::span<float> out) {
+      amct::kernel::fake_quantize<Contract>(in, out, affine, {8}, amct::simd::Traffic::streamed);
+    });
+  }
+}
+
+TEST_CASE("halves whose results bypass the caches give those of the reference, and no more") {
+  std::vector<amct::Half> x;
+  for (const float value : support::awkward_floats(kMostStreamed + 64, 0.03F)) x.push_back(amct::to_half(value));
+  Values want;
+  for (const amct::Half h : x) want.push_back(faked_one<DivideAddRound>(to_float(h), {0.03F, -7}, {8}));
+  check_streamed(x, want, [&](std::span<const amct::Half> in, std::span<float> out) {
+    amct::kernel::fake_quantize<DivideAddRound>(in, out, {0.03F, -7}, {8}, amct::simd::Traffic::streamed);
+  });
+}
+
+TEST_CASE("tensors of 64 MiB are fake-quantized like small ones, also in place") {
+  Values x = large_input();
+  REQUIRE(2 * x.size() * sizeof(float) >= amct::simd::kStreamedBytes);
+  Values y(x.size(), 99.0F);
+  amct::fake_quantize(std::span<const float>(x), std::span(y), {0.5F, 0}, {8});
+  CHECK(is_large_input_faked(y));
+  amct::fake_quantize(std::span<const float>(x), std::span(x), {0.5F, 0}, {8});
+  CHECK(is_large_input_faked(x));
+}
+
+TEST_CASE_TEMPLATE("every half is fake-quantized as the float of its value", Contract, amct::ReciprocalRoundAdd,
+                   amct::DivideRoundAdd, amct::DivideAddRound, amct::ReciprocalAddRound, HalfAwayContract) {
+  const auto x = all_halves();
+  for (const Affine affine : kAwkwardAffines) {
+    CAPTURE(affine.scale);
+    CAPTURE(affine.offset);
+    for (const int bits : {8, 16}) {
+      Values want;
+      for (const amct::Half h : x) want.push_back(faked_one<Contract>(to_float(h), affine, {bits}));
+      on_every_path([&] {
+        Values got(x.size(), 99.0F);
+        amct::fake_quantize<Contract>(std::span<const amct::Half>(x), std::span(got), affine, CodeRange{bits});
+        CHECK(same_bits(got, want));
+      });
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("every half of a channel is fake-quantized as the float of its value", Contract,
+                   amct::ReciprocalRoundAdd, amct::DivideRoundAdd, amct::DivideAddRound, amct::ReciprocalAddRound,
+                   HalfAwayContract) {
+  const auto x = all_halves();
+  const auto check = [&](const auto& layout, const auto& channel_of, CodeRange range) {
+    REQUIRE(layout.size() == x.size());
+    std::vector<Affine> affines(layout.channels());
+    for (std::size_t c = 0; c < affines.size(); ++c) affines[c] = kAwkwardAffines[c % 4];
+    Values want;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      want.push_back(faked_one<Contract>(to_float(x[i]), affines[channel_of(i)], range));
+    }
+    on_every_path([&] {
+      Values got(x.size(), 99.0F);
+      amct::fake_quantize<Contract>(std::span<const amct::Half>(x), std::span(got), layout,
+                                    std::span<const Affine>(affines), range);
+      CHECK(same_bits(got, want));
+    });
+  };
+  check(amct::ChannelLayout{1, 256, 256, 1}, [](std::size_t i) { return i % 256; }, {8});
+  check(amct::ChannelLayout{1, 1, 256, 256}, [](std::size_t i) { return i / 256; }, {16});
+  check(amct::GroupLayout{1024, 64, 32}, [](std::size_t i) { return i / 32; }, {4});
 }

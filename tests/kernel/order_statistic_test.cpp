@@ -5,14 +5,19 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "kernel/paths_agree.hpp"
 
-using amct::kth_largest;
-using amct::kth_smallest;
+namespace {
+
+float kth_largest(const std::vector<float>& values, std::size_t k) { return amct::tails(values, 1, k).high; }
+float kth_smallest(const std::vector<float>& values, std::size_t k) { return amct::tails(values, k, 1).low; }
+
+}  // namespace
 
 TEST_CASE("rank 1 is the extreme and rank n the opposite one") {
   std::vector<float> values = {3.0F, -1.0F, 7.5F, 0.0F};
@@ -74,6 +79,19 @@ TEST_CASE("every path finds every rank of large data, whatever their order") {
       });
     }
   }
+}
+
+TEST_CASE("both tails have ranks of their own in one pass over data of any size") {
+  std::vector<float> values((std::size_t{1} << 22) + 77);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 2654435761U % 16777213U);
+  std::vector<float> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  on_every_path([&] {
+    for (const auto& [smallest, largest] : {std::pair<std::size_t, std::size_t>{1, 5}, {300, 1}, {7, 4000}, {2, 2}}) {
+      CHECK(amct::tails(values, smallest, largest) ==
+            amct::Tails{sorted[smallest - 1], sorted[sorted.size() - largest]});
+    }
+  });
 }
 
 TEST_CASE("a zero of any sign is +0") {

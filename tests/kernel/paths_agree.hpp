@@ -14,6 +14,11 @@
 inline constexpr amct::Affine kAwkwardAffines[] = {{0.03F, -7},     {1.0F, 0},     {0.1F, -128},    {3e-6F, 127},
                                                    {0.01F, -32768}, {0.5F, 90000}, {2.0F, -600000}, {1e30F, 1}};
 
+/// The same scale and offset for every element, as the reference kernels ask for them.
+[[nodiscard]] inline auto always(amct::Affine affine) {
+  return [affine](std::size_t) { return affine; };
+}
+
 /// Lengths that end in every place of a vector, and starts that are not aligned to it.
 template <class Body>
 void for_lengths_and_offsets(Body&& body) {

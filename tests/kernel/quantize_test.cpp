@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <amct/kernel/quantize.hpp>
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,6 +12,7 @@
 #include <doctest/doctest.h>
 
 #include "kernel/paths_agree.hpp"
+#include "kernel/streamed.hpp"
 #include "support/awkward_floats.hpp"
 
 namespace {
@@ -38,6 +41,15 @@ std::vector<T> repeated(const std::vector<T>& pattern, std::size_t size) {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
+
+/// One that the vector bodies do not compute.
+using HalfAwayContract = amct::Contract<amct::Divide, amct::RoundThenAdd, amct::HalfAway>;
+
+std::vector<amct::Half> all_halves() {
+  std::vector<amct::Half> halves(65536);
+  for (std::size_t i = 0; i < halves.size(); ++i) halves[i].bits = static_cast<std::uint16_t>(i);
+  return halves;
+}
 
 }  // namespace
 
@@ -107,7 +119,7 @@ TEST_CASE_TEMPLATE("every path quantizes to the bits of the reference", Contract
       const auto x = std::span<const float>(all).subspan(offset);
       for (const int bits : {2, 4, 8}) {
         std::vector<std::int8_t> want(length);
-        amct::kernel::reference::quantize<Contract>(x, std::span(want), affine, amct::CodeRange{bits});
+        amct::kernel::reference::quantize<Contract>(x, std::span(want), amct::CodeRange{bits}, always(affine));
         on_every_path([&] {
           std::vector<std::int8_t> got(length);
           amct::quantize<Contract>(x, std::span(got), affine, amct::CodeRange{bits});
@@ -116,13 +128,112 @@ TEST_CASE_TEMPLATE("every path quantizes to the bits of the reference", Contract
       }
       for (const int bits : {9, 12, 16}) {
         std::vector<std::int16_t> want(length);
-        amct::kernel::reference::quantize<Contract>(x, std::span(want), affine, amct::CodeRange{bits});
+        amct::kernel::reference::quantize<Contract>(x, std::span(want), amct::CodeRange{bits}, always(affine));
         on_every_path([&] {
           std::vector<std::int16_t> got(length);
           amct::quantize<Contract>(x, std::span(got), affine, amct::CodeRange{bits});
           CHECK(same_bits(got, want));
         });
       }
+    });
+  }
+}
+
+TEST_CASE_TEMPLATE("codes that bypass the caches are those of the reference, and no more", Contract,
+                   amct::ReciprocalRoundAdd, amct::DivideRoundAdd, amct::DivideAddRound, amct::ReciprocalAddRound) {
+  const auto check = [&]<class T>(T, Affine affine, CodeRange range) {
+    const auto x = support::awkward_floats(kMostStreamed + 64, affine.scale);
+    std::vector<T> want(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) want[i] = static_cast<T>(Contract::code(x[i], affine, range));
+    check_streamed(x, want, [&](std::span<const float> in, std::span<T> out) {
+      amct::kernel::quantize<Contract>(in, out, affine, range, amct::simd::Traffic::streamed);
+    });
+  };
+  check(std::int8_t{}, {0.03F, -7}, {8});
+  check(std::int16_t{}, {0.01F, 1000}, {16});
+  check(std::int8_t{}, {0.5F, 90000}, {8});
+}
+
+TEST_CASE("halves that bypass the caches as codes give those of the reference, and no more") {
+  const auto floats = support::awkward_floats(kMostStreamed + 64, 0.03F);
+  std::vector<amct::Half> x;
+  std::vector<std::int8_t> want;
+  for (const float value : floats) {
+    x.push_back(amct::to_half(value));
+    want.push_back(static_cast<std::int8_t>(ReciprocalRoundAdd::code(to_float(x.back()), {0.03F, -7}, {8})));
+  }
+  check_streamed(x, want, [&](std::span<const amct::Half> in, std::span<std::int8_t> out) {
+    amct::kernel::quantize<ReciprocalRoundAdd>(in, out, {0.03F, -7}, {8}, amct::simd::Traffic::streamed);
+  });
+}
+
+TEST_CASE_TEMPLATE("every half is quantized as the float of its value", Contract, amct::ReciprocalRoundAdd,
+                   amct::DivideRoundAdd, amct::DivideAddRound, amct::ReciprocalAddRound, HalfAwayContract) {
+  const auto check = [&]<class T>(T, CodeRange range) {
+    const auto x = all_halves();
+    for (const Affine affine : kAwkwardAffines) {
+      CAPTURE(affine.scale);
+      CAPTURE(affine.offset);
+      std::vector<T> want;
+      for (const amct::Half h : x) want.push_back(static_cast<T>(Contract::code(to_float(h), affine, range)));
+      on_every_path([&] {
+        std::vector<T> got(x.size(), T{99});
+        amct::quantize<Contract>(std::span<const amct::Half>(x), std::span(got), affine, range);
+        CHECK(same_bits(got, want));
+      });
+    }
+  };
+  check(std::int8_t{}, {8});
+  check(std::int16_t{}, {16});
+}
+
+TEST_CASE_TEMPLATE("every half of a channel is quantized as the float of its value", Contract, amct::ReciprocalRoundAdd,
+                   amct::DivideRoundAdd, amct::DivideAddRound, amct::ReciprocalAddRound, HalfAwayContract) {
+  const auto x = all_halves();
+  const auto check = [&]<class T>(T, const auto& layout, const auto& channel_of, CodeRange range) {
+    REQUIRE(layout.size() == x.size());
+    std::vector<Affine> affines(layout.channels());
+    for (std::size_t c = 0; c < affines.size(); ++c) affines[c] = kAwkwardAffines[c % 4];
+    std::vector<T> want;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      want.push_back(static_cast<T>(Contract::code(to_float(x[i]), affines[channel_of(i)], range)));
+    }
+    on_every_path([&] {
+      std::vector<T> got(x.size(), T{99});
+      amct::quantize<Contract>(std::span<const amct::Half>(x), std::span(got), layout, std::span<const Affine>(affines),
+                               range);
+      CHECK(same_bits(got, want));
+    });
+  };
+  check(std::int8_t{}, amct::ChannelLayout{1, 256, 256, 1}, [](std::size_t i) { return i % 256; }, {8});
+  check(std::int16_t{}, amct::ChannelLayout{1, 1, 256, 256}, [](std::size_t i) { return i / 256; }, {16});
+  check(std::int16_t{}, amct::GroupLayout{1024, 64, 32}, [](std::size_t i) { return i / 32; }, {12});
+}
+
+TEST_CASE("values next to every tie round as their float32 quotients do, whatever the scale") {
+  for (unsigned i = 0; i < 1500; ++i) {
+    // Significands of every kind: the last bits decide which way quotients are computed.
+    const float scale =
+        std::bit_cast<float>(0x3C000000U + (i * 2654435761U & 0x7FFFFFU) - (i % 2) * (i * 40503U & 511U));
+    CAPTURE(scale);
+    std::vector<float> x;
+    for (int k = -130; k <= 130; ++k) {
+      float near = (static_cast<float>(k) + 0.5F) * scale;
+      for (int step = 0; step < 3; ++step) near = std::nextafter(near, -1e30F);
+      for (int step = 0; step < 7; ++step) {
+        x.push_back(near);
+        near = std::nextafter(near, 1e30F);
+      }
+    }
+    const amct::Affine affine{scale, i % 3 == 0 ? 0 : 5};
+    std::vector<std::int8_t> want(x.size());
+    const std::span<const float> values(x);
+    amct::kernel::reference::quantize<amct::DivideRoundAdd>(values, std::span(want), amct::CodeRange{8},
+                                                            always(affine));
+    on_every_path([&] {
+      std::vector<std::int8_t> codes(x.size());
+      amct::quantize<amct::DivideRoundAdd>(values, std::span(codes), affine, amct::CodeRange{8});
+      CHECK(same_bits(codes, want));
     });
   }
 }

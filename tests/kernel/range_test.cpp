@@ -107,7 +107,7 @@ TEST_CASE("every path finds the range and the first broken value of the referenc
       on_every_path([&] {
         amct::ValueRange range;
         const amct::Status status = range.extend(x);
-        CHECK(status.ok() == want.is_finite());
+        CHECK(status.ok() == want.finite);
         if (status.ok()) {
           CHECK(range.min == want.min);
           CHECK(range.max == want.max);
@@ -118,6 +118,25 @@ TEST_CASE("every path finds the range and the first broken value of the referenc
       });
     }
   });
+}
+
+TEST_CASE("the largest floats of one sign are finite, however many there are") {
+  const std::vector<float> huge(1000, std::numeric_limits<float>::max());
+  on_every_path([&] {
+    amct::ValueRange range;
+    REQUIRE(range.extend(huge).ok());
+    CHECK(range.max == std::numeric_limits<float>::max());
+    CHECK(range.abs_max() == std::numeric_limits<float>::max());
+  });
+}
+
+TEST_CASE("abs_max is the larger end without its sign") {
+  amct::ValueRange range;
+  CHECK(range.abs_max() == 0.0F);
+  REQUIRE(range.extend(std::vector<float>{-3.0F, 2.0F}).ok());
+  CHECK(range.abs_max() == 3.0F);
+  REQUIRE(range.extend(std::vector<float>{5.0F}).ok());
+  CHECK(range.abs_max() == 5.0F);
 }
 
 TEST_CASE("a zero end is +0 on every path") {

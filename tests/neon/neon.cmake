@@ -21,4 +21,4 @@ add_custom_command(OUTPUT "${neon_test}"
   VERBATIM)
 add_custom_target(neon ALL DEPENDS "${neon_test}")
 add_test(NAME neon COMMAND "${AMCT_QEMU_AARCH64}" "${neon_test}")
-set_tests_properties(neon PROPERTIES LABELS unit TIMEOUT 120)
+set_tests_properties(neon PROPERTIES LABELS unit TIMEOUT 300)

@@ -35,7 +35,9 @@ std::vector<float> sequence(double first, double step, int count) {
 IfmrResult search(const std::vector<float>& data, IfmrOptions options, int bits = 8) {
   Ifmr observer(options);
   REQUIRE(observer.observe(data).ok());
-  return observer.search(CodeRange{bits});
+  const IfmrResult result = observer.search(CodeRange{bits});
+  CHECK(observer.compute(CodeRange{bits}) == result.affine);
+  return result;
 }
 IfmrResult search(const std::vector<float>& data, Symmetry symmetry, int bits = 8) {
   return search(data, IfmrOptions{.symmetry = symmetry}, bits);

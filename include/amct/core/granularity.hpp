@@ -23,22 +23,35 @@ struct ChannelLayout {
 
   [[nodiscard]] constexpr std::size_t channels() const noexcept { return groups * channels_per_group; }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return channels() * outer * inner; }
+  /// Length of the runs.
+  [[nodiscard]] constexpr std::size_t run() const noexcept { return inner; }
 
   /// One channel over all elements.
   [[nodiscard]] static constexpr ChannelLayout per_tensor(std::size_t size) noexcept { return {1, 1, 1, size}; }
 };
 
-/// Calls `visit(channel, first, count)` for each contiguous run of elements that share a channel, in memory order.
+/// Calls `visit(channel, first, count)` for each contiguous run of elements that share a channel, in memory order,
+/// within the elements [first, first + count). The runs at the two ends may be cut.
 template <class Visit>
-constexpr void for_each_run(const ChannelLayout& layout, Visit&& visit) {
-  std::size_t first = 0;
-  for (std::size_t g = 0; g < layout.groups; ++g) {
-    for (std::size_t o = 0; o < layout.outer; ++o) {
-      for (std::size_t c = 0; c < layout.channels_per_group; ++c) {
-        visit(g * layout.channels_per_group + c, first, layout.inner);
-        first += layout.inner;
-      }
-    }
+constexpr void for_each_run(const ChannelLayout& layout, std::size_t first, std::size_t count, Visit&& visit) {
+  if (count == 0) return;
+  const std::size_t channels = layout.channels_per_group;
+  const std::size_t run = first / layout.inner;
+  std::size_t skip = first % layout.inner;
+  std::size_t channel = run % channels;
+  std::size_t outer = run / channels % layout.outer;
+  std::size_t group = run / channels / layout.outer;
+  while (count > 0) {
+    const std::size_t length = layout.inner - skip < count ? layout.inner - skip : count;
+    visit(group * channels + channel, first, length);
+    first += length;
+    count -= length;
+    skip = 0;
+    if (++channel < channels) continue;
+    channel = 0;
+    if (++outer < layout.outer) continue;
+    outer = 0;
+    ++group;
   }
 }
 
@@ -54,18 +67,36 @@ struct GroupLayout {
   }
   [[nodiscard]] constexpr std::size_t channels() const noexcept { return rows * groups_per_row(); }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return rows * columns; }
+  /// Length of the runs but the last of a row.
+  [[nodiscard]] constexpr std::size_t run() const noexcept { return group == 0 ? columns : group; }
 };
 
 /// The same for groups: each group is one run.
 template <class Visit>
-constexpr void for_each_run(const GroupLayout& layout, Visit&& visit) {
-  const std::size_t width = layout.group == 0 ? layout.columns : layout.group;
+constexpr void for_each_run(const GroupLayout& layout, std::size_t first, std::size_t count, Visit&& visit) {
+  if (count == 0) return;
+  const std::size_t width = layout.run();
   const std::size_t groups = layout.groups_per_row();
-  for (std::size_t channel = 0; channel < layout.channels(); ++channel) {
-    const std::size_t start = channel % groups * width;
-    const std::size_t left = layout.columns - start;
-    visit(channel, channel / groups * layout.columns + start, left < width ? left : width);
+  std::size_t row = first / layout.columns;
+  std::size_t column = first % layout.columns;
+  while (count > 0) {
+    const std::size_t end = column / width * width + width;
+    const std::size_t left = (end < layout.columns ? end : layout.columns) - column;
+    const std::size_t length = left < count ? left : count;
+    visit(row * groups + column / width, first, length);
+    first += length;
+    count -= length;
+    column += length;
+    if (column < layout.columns) continue;
+    column = 0;
+    ++row;
   }
+}
+
+/// All runs of a layout.
+template <class Layout, class Visit>
+constexpr void for_each_run(const Layout& layout, Visit&& visit) {
+  for_each_run(layout, 0, layout.size(), visit);
 }
 
 namespace detail {
@@ -77,12 +108,13 @@ struct IgnoreRun {
 }  // namespace detail
 
 /// A division of a tensor's elements into channels: ChannelLayout, GroupLayout.
-/// `for_each_run(layout, visit)` reports runs in memory order; together they cover each of size() elements once.
+/// `for_each_run(layout, first, count, visit)` reports the runs of some elements in memory order, each element once.
 template <class G>
 concept Granularity = requires(const G& layout, detail::IgnoreRun visit) {
   { layout.channels() } -> std::same_as<std::size_t>;
   { layout.size() } -> std::same_as<std::size_t>;
-  for_each_run(layout, visit);
+  { layout.run() } -> std::same_as<std::size_t>;
+  for_each_run(layout, std::size_t{0}, std::size_t{0}, visit);
 };
 
 }  // namespace amct

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 
@@ -53,6 +54,13 @@ AMCT_EXACT_BEGIN
   }
   return std::bit_cast<float>(sign | bits);
 }
+
+/// A float32 as it is, for code that takes both.
+[[nodiscard]] constexpr float to_float(float x) noexcept { return x; }
+
+/// A real number that array functions read: float32, or a half, which is promoted.
+template <class X>
+concept RealInput = std::same_as<X, float> || std::same_as<X, Half>;
 
 /// "s19", the 19 bits that the NPU keeps of a dequant scale: the low 13 bits of the mantissa are cut off, not rounded.
 /// NaN stays NaN.

@@ -30,6 +30,11 @@ struct FixedMultiplier {
 /// True if the multiplier is positive: what fixed_multiplier makes of a finite positive number.
 [[nodiscard]] constexpr bool is_usable(const FixedMultiplier& m) noexcept { return m.multiplier > 0; }
 
+/// An accumulator with its bias, modulo 2^32 as the adder of an integer engine.
+[[nodiscard]] constexpr std::int32_t add_bias(std::int32_t acc, std::int32_t bias) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(acc) + static_cast<std::uint32_t>(bias));
+}
+
 AMCT_EXACT_BEGIN
 
 /// The nearest FixedMultiplier to a real one, with a multiplier of 2^30 .. 2^31-1 in magnitude (halves away from zero,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <amct/kernel/range.hpp>
+#include <amct/kernel/read.hpp>
 #include <amct/kernel/reference/order_statistic.hpp>
 #include <amct/simd/dispatch.hpp>
 
@@ -18,30 +19,27 @@ namespace amct {
 
 namespace kernel {
 
-/// On the active instruction set. A zero is +0, whichever of the equal zeros was found.
-template <Tail T>
-[[nodiscard]] float kth(std::span<const float> values, std::size_t k) {
-  const auto find = [&]() -> float { AMCT_DISPATCH(kth<T>(values, k)) };
-  return find() + 0.0F;
+/// On the active instruction set, on this thread.
+[[nodiscard]] inline Tails tails(std::span<const float> values, std::size_t smallest, std::size_t largest) {
+  AMCT_DISPATCH(tails(values, smallest, largest))
 }
 
 }  // namespace kernel
 
-/// The k-th largest value, k = 1 being the maximum. `values` must be free of NaN.
-/// \pre 1 <= k <= values.size()
-/// \note One read of the data, and k floats of memory, for a k below 1/32 of the size; otherwise O(n) on average on a
-///       copy.
-[[nodiscard]] inline float kth_largest(std::span<const float> values, std::size_t k) {
-  assert(k >= 1 && k <= values.size());
-  if (k == 1) return kernel::extremes(values).max + 0.0F;
-  return kernel::kth<kernel::Tail::largest>(values, k);
-}
-
-/// The k-th smallest value, k = 1 being the minimum; otherwise as kth_largest.
-[[nodiscard]] inline float kth_smallest(std::span<const float> values, std::size_t k) {
-  assert(k >= 1 && k <= values.size());
-  if (k == 1) return kernel::extremes(values).min + 0.0F;
-  return kernel::kth<kernel::Tail::smallest>(values, k);
+/// The `smallest`-th smallest and the `largest`-th largest value, both in one pass; rank 1 is the minimum or maximum. A
+/// zero is +0, whichever of the equal zeros was found.
+/// \pre `values` free of NaN; both ranks from 1 to values.size()
+/// \note One read of the data, and a float of memory a rank, for ranks below 1/32 of the size; otherwise O(n) on
+/// average,
+///       on a copy.
+[[nodiscard]] inline Tails tails(std::span<const float> values, std::size_t smallest, std::size_t largest) {
+  assert(smallest >= 1 && smallest <= values.size() && largest >= 1 && largest <= values.size());
+  if (smallest == 1 && largest == 1) {
+    const kernel::Extremes ends = kernel::extremes(values);
+    return {ends.min + 0.0F, ends.max + 0.0F};
+  }
+  const Tails found = kernel::tails(values, smallest, largest);
+  return {found.low + 0.0F, found.high + 0.0F};
 }
 
 }  // namespace amct

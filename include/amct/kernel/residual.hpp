@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstddef>
 #include <span>
 
 #include <amct/core/fp_environment.hpp>
 #include <amct/core/parallel.hpp>
+#include <amct/kernel/range.hpp>
 #include <amct/kernel/reference/residual.hpp>
 #include <amct/kernel/vector_contract.hpp>
 #include <amct/simd/dispatch.hpp>
@@ -29,7 +31,7 @@ inline void add_squared_residuals(std::span<const float> x, std::span<const Scal
 
 /// Adds to `sums[i]` the squared error of quantizing `x` with candidate i: clip to [low, high], round to a multiple of
 /// the scale (no integer grid, so no offset), compare with the unclipped value. Elements and short partial sums in
-/// float32, the rest in double (see kernel/reference/residual.hpp for the order).
+/// float32 with fused operations, the rest in double (see kernel/reference/residual.hpp for the order).
 /// \pre no NaN in x; usable scales
 /// \note O(x.size() * candidates.size()), no allocation. Large searches are split over threads, with the same result.
 inline void add_squared_residuals(std::span<const float> x, std::span<const ScaleCandidate> candidates,

@@ -15,6 +15,7 @@
 #include <amct/kernel/order_statistic.hpp>
 #include <amct/kernel/range.hpp>
 #include <amct/kernel/residual.hpp>
+#include <amct/kernel/scale_search.hpp>
 #include <amct/observe/concept.hpp>
 
 namespace amct {
@@ -101,7 +102,8 @@ AMCT_EXACT_END
 ///
 /// Takes the percentile range of all data, then tries factors on its maximum and keeps the scale with the smallest
 /// mean squared error; of equal losses the first. Constant-zero data give scale 1. Source: spec of AMCT's `ifmr`.
-/// Keeps all batches in memory until reset: 4 bytes an element. compute() is O(n * candidates).
+/// Keeps all batches in memory until reset: 4 bytes an element. compute() is O(n * candidates) at worst, and on large
+/// data a few passes (kernel/scale_search.hpp).
 class Ifmr {
  public:
   using Options = IfmrOptions;
@@ -117,33 +119,52 @@ class Ifmr {
     return {};
   }
   [[nodiscard]] bool ready() const noexcept { return batches_ >= options_.batch_num; }
-  [[nodiscard]] Affine compute(CodeRange range) const { return search(range).affine; }
+  [[nodiscard]] Affine compute(CodeRange range) const {
+    const Search plan = prepare(range);
+    return affine(plan, find_best_scale(values_, plan.candidates).index, range);
+  }
   void reset() noexcept {
     values_ = {};
     batches_ = 0;
   }
 
-  /// compute() with the details of the search.
+  /// The same choice with the loss of every candidate, which takes longer on large data.
   [[nodiscard]] IfmrResult search(CodeRange range) const {
+    const Search plan = prepare(range);
     IfmrResult result;
-    const std::size_t count = values_.size();
-    result.percentile_max = std::max(kth_largest(values_, ifmr::rank(options_.max_percentile, count)), 0.0F);
-    result.percentile_min = std::min(kth_smallest(values_, ifmr::rank(options_.min_percentile, count)), 0.0F);
-
-    const auto candidates = ifmr::candidates(result.percentile_min, result.percentile_max, range, options_);
-    result.losses.assign(candidates.size(), 0.0);
-    add_squared_residuals(values_, candidates, result.losses);
-    for (double& loss : result.losses) loss /= static_cast<double>(count);
+    result.percentile_max = plan.ends.high;
+    result.percentile_min = plan.ends.low;
+    result.losses.assign(plan.candidates.size(), 0.0);
+    add_squared_residuals(values_, plan.candidates, result.losses);
+    for (double& loss : result.losses) loss /= static_cast<double>(values_.size());
     result.best =
         static_cast<std::size_t>(std::min_element(result.losses.begin(), result.losses.end()) - result.losses.begin());
-    result.affine.scale = candidates[result.best].scale;
-    if (options_.symmetry == Symmetry::asymmetric && is_usable(result.affine)) {
-      result.affine.offset = ifmr::offset(result.percentile_min, result.affine.scale, range);
-    }
+    result.affine = affine(plan, result.best, range);
     return result;
   }
 
  private:
+  struct Search {
+    Tails ends;
+    std::vector<ScaleCandidate> candidates;
+  };
+
+  [[nodiscard]] Search prepare(CodeRange range) const {
+    const std::size_t count = values_.size();
+    const Tails found =
+        tails(values_, ifmr::rank(options_.min_percentile, count), ifmr::rank(options_.max_percentile, count));
+    const Tails ends{std::min(found.low, 0.0F), std::max(found.high, 0.0F)};
+    return {ends, ifmr::candidates(ends.low, ends.high, range, options_)};
+  }
+
+  [[nodiscard]] Affine affine(const Search& plan, std::size_t best, CodeRange range) const {
+    Affine result{plan.candidates[best].scale, 0};
+    if (options_.symmetry == Symmetry::asymmetric && is_usable(result)) {
+      result.offset = ifmr::offset(plan.ends.low, result.scale, range);
+    }
+    return result;
+  }
+
   Options options_;
   std::vector<float> values_;
   std::size_t batches_ = 0;

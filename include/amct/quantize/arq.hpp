@@ -71,19 +71,13 @@ class Arq {
   /// Weights as integer execution sees them; `result` may be `weight`. \pre calibrated with the same size
   void fake_quantize(std::span<const float> weight, std::span<float> result) const noexcept {
     assert(weight.size() == layout_.size() && result.size() == weight.size());
-    for_each_run(layout_, [&](std::size_t channel, std::size_t first, std::size_t count) {
-      amct::fake_quantize<DivideAddRound>(weight.subspan(first, count), result.subspan(first, count),
-                                          channels_[channel], B::range);
-    });
+    amct::fake_quantize<DivideAddRound>(weight, result, layout_, channels_, B::range);
   }
 
   /// Integer weights. \pre calibrated with the same size
   void quantize(std::span<const float> weight, std::span<typename B::storage> codes) const noexcept {
     assert(weight.size() == layout_.size() && codes.size() == weight.size());
-    for_each_run(layout_, [&](std::size_t channel, std::size_t first, std::size_t count) {
-      amct::quantize<DivideAddRound>(weight.subspan(first, count), codes.subspan(first, count), channels_[channel],
-                                     B::range);
-    });
+    amct::quantize<DivideAddRound>(weight, codes, layout_, channels_, B::range);
   }
 
  private:

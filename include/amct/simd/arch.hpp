@@ -6,6 +6,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace amct::simd {
 
 /// Instruction sets that kernels have bodies for, from slow to fast on one kind of machine.
@@ -21,12 +25,27 @@ enum class Arch : std::uint8_t { scalar, neon, avx2, avx512 };
   return "unknown";
 }
 
-/// Whether this machine executes an instruction set. AVX-512 means F, BW, DQ and VL; AVX2 includes FMA.
+#if defined(__x86_64__)
+namespace detail {
+
+/// Conversions of halves, which clang's __builtin_cpu_supports does not know.
+[[nodiscard]] inline bool has_f16c() noexcept {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
+}  // namespace detail
+#endif
+
+/// Whether this machine executes an instruction set. AVX-512 means F, BW, DQ and VL; AVX2 includes FMA and F16C.
 [[nodiscard]] inline bool is_available(Arch arch) noexcept {
   switch (arch) {
     case Arch::scalar: return true;
 #if defined(__x86_64__)
-    case Arch::avx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case Arch::avx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && detail::has_f16c();
     case Arch::avx512:
       return is_available(Arch::avx2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

@@ -19,6 +19,9 @@
 /// A vector operation: always inlined, so that using it outside its region is an error and not garbage.
 #define AMCT_VOP [[gnu::always_inline]] inline
 
+/// The same for a lambda: [&](...) AMCT_VLAMBDA { ... }.
+#define AMCT_VLAMBDA __attribute__((always_inline))
+
 #define AMCT_PRAGMA(text) _Pragma(#text)
 
 #if defined(__clang__)
@@ -35,5 +38,5 @@
 #define AMCT_END_TARGET _Pragma("GCC diagnostic pop") AMCT_EXACT_END
 #endif
 
-#define AMCT_BEGIN_AVX2 AMCT_BEGIN_TARGET("avx2,fma")
-#define AMCT_BEGIN_AVX512 AMCT_BEGIN_TARGET("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")
+#define AMCT_BEGIN_AVX2 AMCT_BEGIN_TARGET("avx2,fma,f16c")
+#define AMCT_BEGIN_AVX512 AMCT_BEGIN_TARGET("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")

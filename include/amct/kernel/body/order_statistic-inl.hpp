@@ -5,38 +5,63 @@ namespace amct::kernel::AMCT_ARCH_NAMESPACE {
 
 using namespace amct::simd::AMCT_ARCH_NAMESPACE;
 
-/// One read of the data for a rank near the end: a heap holds the k outermost values seen, with the innermost of them
-/// in front. Blocks with nothing beyond that one, which is nearly all, cost four comparisons.
+/// The k outermost values seen on one side, as a heap with the innermost of them in front.
 template <Tail T>
-[[nodiscard]] float kth(std::span<const float> values, std::size_t k) {
+class Outermost {
+ public:
+  explicit Outermost(std::span<const float> first) : values_(first.begin(), first.end()) {
+    std::make_heap(values_.begin(), values_.end(), FurtherOut<T>{});
+  }
+
+  [[nodiscard]] float innermost() const noexcept { return values_.front(); }
+
+  void take(std::span<const float> part) noexcept {
+    const FurtherOut<T> further_out;
+    for (const float value : part) {
+      if (!further_out(value, values_.front())) continue;
+      std::pop_heap(values_.begin(), values_.end(), further_out);
+      values_.back() = value;
+      std::push_heap(values_.begin(), values_.end(), further_out);
+    }
+  }
+
+ private:
+  std::vector<float> values_;
+};
+
+/// One read of the data for ranks near the ends. Blocks with nothing beyond the innermost values, which is nearly all,
+/// cost some comparisons.
+[[nodiscard]] inline Tails tails(std::span<const float> values, std::size_t smallest, std::size_t largest) {
   constexpr std::size_t kBlock = 4 * kLanes;
   constexpr std::size_t kRareEnough = 32;
-  if (k > values.size() / kRareEnough) return reference::kth<T>(values, k);
-  const FurtherOut<T> further_out;
-  std::vector<float> heap(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(k));
-  std::make_heap(heap.begin(), heap.end(), further_out);
-  const auto take = [&](std::span<const float> part) {
-    for (const float value : part) {
-      if (!further_out(value, heap.front())) continue;
-      std::pop_heap(heap.begin(), heap.end(), further_out);
-      heap.back() = value;
-      std::push_heap(heap.begin(), heap.end(), further_out);
+  const std::size_t start = std::max(smallest, largest);
+  if (start > values.size() / kRareEnough) return reference::tails(values, smallest, largest);
+  Outermost<Tail::smallest> low(values.first(smallest));
+  Outermost<Tail::largest> high(values.first(largest));
+  low.take(values.subspan(smallest, start - smallest));
+  high.take(values.subspan(largest, start - largest));
+  const auto rest = values.subspan(start);
+  F low_bound = set(low.innermost());
+  F high_bound = set(high.innermost());
+  const std::size_t done = for_each_block<kBlock>(rest, [&](const float* block) AMCT_VLAMBDA {
+    const F a = load(block);
+    const F b = load(block + kLanes);
+    const F c = load(block + 2 * kLanes);
+    const F d = load(block + 3 * kLanes);
+    const F most = at_least(at_least(a, b), at_least(c, d));
+    const F least = at_most(at_most(a, b), at_most(c, d));
+    if (any_above(most, high_bound)) [[unlikely]] {
+      high.take({block, kBlock});
+      high_bound = set(high.innermost());
     }
-  };
-  std::size_t i = k;
-  for (; i + kBlock <= values.size(); i += kBlock) {
-    const float* p = values.data() + i;
-    const F bound = set(heap.front());
-    const F a = load(p);
-    const F b = load(p + kLanes);
-    const F c = load(p + 2 * kLanes);
-    const F d = load(p + 3 * kLanes);
-    const bool any = T == Tail::largest ? any_above(at_least(at_least(a, b), at_least(c, d)), bound)
-                                        : any_above(bound, at_most(at_most(a, b), at_most(c, d)));
-    if (any) take(values.subspan(i, kBlock));
-  }
-  take(values.subspan(i));
-  return heap.front();
+    if (any_above(low_bound, least)) [[unlikely]] {
+      low.take({block, kBlock});
+      low_bound = set(low.innermost());
+    }
+  });
+  low.take(rest.subspan(done));
+  high.take(rest.subspan(done));
+  return {low.innermost(), high.innermost()};
 }
 
 }  // namespace amct::kernel::AMCT_ARCH_NAMESPACE

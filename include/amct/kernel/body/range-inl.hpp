@@ -5,40 +5,41 @@ namespace amct::kernel::AMCT_ARCH_NAMESPACE {
 
 using namespace amct::simd::AMCT_ARCH_NAMESPACE;
 
-/// Four accumulators of each kind, so that the loads and not the chain of minima limit the speed.
+/// Four accumulators of each kind, so that the loads and not the chain of minima limit the speed. The
+/// product with 0 is NaN for a NaN or an infinity, and its sum shows that for one fused operation.
 inline Extremes extremes(std::span<const float> x) noexcept {
   constexpr std::size_t kBlock = 4 * kLanes;
   if (x.size() < kBlock) return reference::extremes(x);
+  const F zero = set(0.0F);
   F low[4];
   F high[4];
-  I bits[4];
-  for (std::size_t k = 0; k < 4; ++k) {
+  F sum[4];
+  unroll<4>([&](auto k) AMCT_VLAMBDA {
     low[k] = high[k] = load(x.data() + k * kLanes);
-    bits[k] = magnitude_bits(low[k]);
-  }
-  std::size_t i = kBlock;
-  for (; i + kBlock <= x.size(); i += kBlock) {
-    for (std::size_t k = 0; k < 4; ++k) {
-      const F v = load(x.data() + i + k * kLanes);
+    sum[k] = zero;
+  });
+  const std::size_t done = for_each_block<kBlock>(x, [&](const float* block) AMCT_VLAMBDA {
+    unroll<4>([&](auto k) AMCT_VLAMBDA {
+      const F v = load(block + k * kLanes);
       low[k] = at_most(low[k], v);
       high[k] = at_least(high[k], v);
-      bits[k] = larger(bits[k], magnitude_bits(v));
-    }
-  }
-  float lows[kBlock];
-  float highs[kBlock];
-  std::int32_t all_bits[kBlock];
-  for (std::size_t k = 0; k < 4; ++k) {
-    store(lows + k * kLanes, low[k]);
-    store(highs + k * kLanes, high[k]);
-    store(all_bits + k * kLanes, bits[k]);
-  }
-  Extremes result = reference::extremes(x.subspan(i));
-  for (std::size_t k = 0; k < kBlock; ++k) {
+      sum[k] = fused_add(v, zero, sum[k]);
+    });
+  });
+  float lows[kLanes];
+  float highs[kLanes];
+  float sums[kLanes];
+  store(lows, at_most(at_most(low[0], low[1]), at_most(low[2], low[3])));
+  store(highs, at_least(at_least(high[0], high[1]), at_least(high[2], high[3])));
+  store(sums, add(add(sum[0], sum[1]), add(sum[2], sum[3])));
+  Extremes result = reference::extremes(x.subspan(done));
+  float total = 0.0F;
+  for (std::size_t k = 0; k < kLanes; ++k) {
     result.min = lows[k] < result.min ? lows[k] : result.min;
     result.max = highs[k] > result.max ? highs[k] : result.max;
-    result.magnitude_bits = all_bits[k] > result.magnitude_bits ? all_bits[k] : result.magnitude_bits;
+    total += sums[k];
   }
+  result.finite &= total == 0.0F;
   return result;
 }
 

@@ -8,6 +8,18 @@
 #include <type_traits>
 #include <vector>
 
+namespace amct {
+
+/// The values at a rank from the lower and from the upper end.
+struct Tails {
+  float low = 0.0F;
+  float high = 0.0F;
+
+  friend constexpr bool operator==(const Tails&, const Tails&) = default;
+};
+
+}  // namespace amct
+
 namespace amct::kernel {
 
 /// Which end of the order ranks are counted from.
@@ -21,13 +33,15 @@ using FurtherOut = std::conditional_t<T == Tail::largest, std::greater<>, std::l
 
 namespace amct::kernel::reference {
 
-/// The k-th value from one end. Works on a copy: 4 bytes an element.
-template <Tail T>
-[[nodiscard]] float kth(std::span<const float> values, std::size_t k) {
+/// Works on a copy: 4 bytes an element.
+[[nodiscard]] inline Tails tails(std::span<const float> values, std::size_t smallest, std::size_t largest) {
   std::vector<float> copy(values.begin(), values.end());
-  const auto position = copy.begin() + static_cast<std::ptrdiff_t>(k - 1);
-  std::nth_element(copy.begin(), position, copy.end(), FurtherOut<T>{});
-  return *position;
+  const auto low = copy.begin() + static_cast<std::ptrdiff_t>(smallest - 1);
+  std::nth_element(copy.begin(), low, copy.end());
+  const float low_value = *low;
+  const auto high = copy.end() - static_cast<std::ptrdiff_t>(largest);
+  std::nth_element(copy.begin(), high, copy.end());
+  return {low_value, *high};
 }
 
 }  // namespace amct::kernel::reference

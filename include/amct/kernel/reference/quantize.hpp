@@ -8,14 +8,18 @@
 #include <amct/core/bits.hpp>
 #include <amct/core/code.hpp>
 #include <amct/core/exact.hpp>
+#include <amct/core/half.hpp>
 
 namespace amct::kernel::reference {
 
 AMCT_EXACT_BEGIN
 
-template <CodeContract Contract, CodeStorage T>
-void quantize(std::span<const float> x, std::span<T> codes, const Affine& affine, CodeRange range) noexcept {
-  for (std::size_t i = 0; i < x.size(); ++i) codes[i] = static_cast<T>(Contract::code(x[i], affine, range));
+/// `affine_of(i)` gives the scale and offset of element i.
+template <CodeContract Contract, RealInput X, CodeStorage T, class AffineOf>
+void quantize(std::span<const X> x, std::span<T> codes, CodeRange range, const AffineOf& affine_of) noexcept {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    codes[i] = static_cast<T>(Contract::code(to_float(x[i]), affine_of(i), range));
+  }
 }
 
 AMCT_EXACT_END

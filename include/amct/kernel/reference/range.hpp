@@ -9,14 +9,11 @@
 
 namespace amct::kernel {
 
-/// Smallest and largest value, and the largest |value| as float bits, which shows NaN and Inf (see is_finite).
+/// Smallest and largest value; which of equal zeros is not said.
 struct Extremes {
   float min = std::numeric_limits<float>::infinity();
   float max = -std::numeric_limits<float>::infinity();
-  std::int32_t magnitude_bits = 0;
-
-  /// False if a NaN or an infinity was among the values; min and max mean nothing then.
-  [[nodiscard]] constexpr bool is_finite() const noexcept { return magnitude_bits < 0x7f800000; }
+  bool finite = true;  ///< false if a NaN or an infinity was among the values; min and max mean nothing then
 };
 
 }  // namespace amct::kernel
@@ -28,8 +25,7 @@ namespace amct::kernel::reference {
   for (const float value : x) {
     result.min = value < result.min ? value : result.min;
     result.max = value > result.max ? value : result.max;
-    const std::int32_t bits = std::bit_cast<std::int32_t>(value) & 0x7fffffff;
-    result.magnitude_bits = bits > result.magnitude_bits ? bits : result.magnitude_bits;
+    result.finite &= value - value == 0.0F;
   }
   return result;
 }

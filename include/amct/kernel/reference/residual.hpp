@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
 
@@ -32,23 +33,29 @@ namespace amct::kernel::reference {
 
 AMCT_EXACT_BEGIN
 
-[[nodiscard]] constexpr float residual(float x, const ScaleCandidate& c) noexcept {
+/// The distance of x from its clipped value's nearest multiple of the scale. The multiple is chosen by the exact
+/// product with the reciprocal. Where that and the exact quotient choose differently the two multiples are equally far,
+/// within the precision of a float, so the square is the same for either. The multiple is rounded to float32 as AMCT's
+/// tensors are, which makes the distance of constants exactly 0.
+[[nodiscard]] inline float residual(float x, const ScaleCandidate& c, float inverse) noexcept {
   const float clipped = x < c.low ? c.low : (x > c.high ? c.high : x);
-  return round_half_even(clipped / c.scale) * c.scale - x;
+  const double product = static_cast<double>(clipped) * static_cast<double>(inverse);  // exact
+  return static_cast<float>(round_half_even(product)) * c.scale - x;
 }
 
 /// Adds the squared residuals of at most one block to `sum`.
-constexpr void add_residual_block(std::span<const float> block, const ScaleCandidate& candidate, double& sum) noexcept {
+inline void add_residual_block(std::span<const float> block, const ScaleCandidate& candidate, double& sum) noexcept {
+  const float inverse = 1.0F / candidate.scale;
   float lanes[kResidualLanes] = {};
   for (std::size_t i = 0; i < block.size(); ++i) {
-    const float r = residual(block[i], candidate);
-    lanes[i % kResidualLanes] += r * r;
+    const float r = residual(block[i], candidate, inverse);
+    lanes[i % kResidualLanes] = std::fma(r, r, lanes[i % kResidualLanes]);
   }
   for (const float lane : lanes) sum += static_cast<double>(lane);
 }
 
-constexpr void add_squared_residuals(std::span<const float> x, std::span<const ScaleCandidate> candidates,
-                                     std::span<double> sums) noexcept {
+inline void add_squared_residuals(std::span<const float> x, std::span<const ScaleCandidate> candidates,
+                                  std::span<double> sums) noexcept {
   for (std::size_t first = 0; first < x.size(); first += kResidualBlock) {
     const auto block = x.subspan(first, std::min(kResidualBlock, x.size() - first));
     for (std::size_t i = 0; i < candidates.size(); ++i) add_residual_block(block, candidates[i], sums[i]);

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What our kernels are expected to reach, as ratios of speeds measured in one run."""
+from typing import NamedTuple
+
+L1, L2, DRAM, STATISTICS = "4Ki", "256Ki", "32Mi", "16Mi"
+CACHES = (L1, L2)
+ELEMENTWISE = (L1, L2, DRAM)
+WEIGHTS = ("512x512x3x3",)
+
+LIMIT = "limit"
+LIBRARIES = ("Eigen", "xtensor", "oneDNN", "XNNPACK", "plain loop", "ONNX Runtime")
+ARRAYS = ("Eigen", "xtensor", "plain loop", "ONNX Runtime")
+OWN_SERIAL = ("amct, 1 thread",)
+OWN_RECIPROCAL = ("amct, reciprocal",)
+
+
+class Bar(NamedTuple):
+    """Our speed divided by that of the fastest of `opponents` (or of the fastest limit) must be at least `least`."""
+
+    benchmark: str
+    sizes: tuple
+    opponents: tuple
+    least: float
+    threads: int = 1
+
+
+BARS = (
+    # In the caches: as fast as the fastest.
+    Bar("quantize", CACHES, LIBRARIES, 1.0),
+    Bar("dequantize", CACHES, LIBRARIES, 1.0),
+    Bar("fake_quantize", CACHES, ARRAYS, 1.05),
+    Bar("fake_quantize_channels", WEIGHTS, ("Eigen", "plain loop", "ONNX Runtime"), 1.0),
+    Bar("requantize", CACHES, ("oneDNN", "Eigen"), 2.5),
+    Bar("requantize_channels", CACHES, ("oneDNN", "Eigen"), 2.5),
+    Bar("pack4", CACHES, ("plain loop",), 1.0),
+    Bar("unpack4", CACHES, ("plain loop",), 1.0),
+    Bar("quantize4", ELEMENTWISE, ("ONNX Runtime",), 5.0),
+    Bar("dequantize4", ELEMENTWISE, ("ONNX Runtime",), 5.0),
+    Bar("quantize", ELEMENTWISE, ("torch",), 10.0),
+    Bar("dequantize", ELEMENTWISE, ("torch",), 10.0),
+    Bar("fake_quantize", ELEMENTWISE, ("torch",), 10.0),
+    # Past the caches: by the stores that the limits use.
+    Bar("quantize", (DRAM,), LIBRARIES, 1.35),
+    Bar("dequantize", (DRAM,), LIBRARIES, 2.0),
+    Bar("fake_quantize", (DRAM,), ARRAYS, 1.7),
+    Bar("quantize", (DRAM,), LIMIT, 0.9),
+    Bar("dequantize", (DRAM,), LIMIT, 0.9),
+    Bar("fake_quantize", (DRAM,), LIMIT, 0.9),
+    Bar("quantize", (DRAM,), OWN_SERIAL, 1.8, threads=2),
+    Bar("dequantize", (DRAM,), OWN_SERIAL, 1.8, threads=2),
+    Bar("fake_quantize", (DRAM,), OWN_SERIAL, 1.8, threads=2),
+    # The contract that divides beside the one that multiplies.
+    Bar("quantize_divide", ELEMENTWISE, OWN_RECIPROCAL, 0.8),
+    Bar("fake_quantize_divide", ELEMENTWISE, OWN_RECIPROCAL, 0.8),
+    # Statistics.
+    Bar("min_max", (STATISTICS,), LIMIT, 0.9),
+    Bar("min_max", (L1, L2, STATISTICS), ("Eigen",), 2.0),
+    Bar("percentiles", (STATISTICS,), LIMIT, 1 / 1.3),
+    Bar("histogram_2048", (STATISTICS,), ("plain loop",), 5.0),
+    Bar("histogram_8192", (STATISTICS,), ("plain loop",), 5.0),
+    Bar("scale_search", (STATISTICS,), ("plain loop",), 50.0),
+    Bar("scale_search", (STATISTICS,), ("plain loop",), 50.0, threads=2),
+)
+
+
+def is_met(bar, ratio):
+    """Equal speed counts as met from 0.97 on, which is what repeated runs differ by."""
+    return ratio >= (0.97 if bar.least == 1.0 else bar.least)
