@@ -121,8 +121,6 @@ std::vector<std::string> compare_transform(const Json& transform) {
                                                        : std::vector<std::string>{"order differs"};
 }
 
-}  // namespace
-
 void run_arq(const std::filesystem::path& file, Report& report) {
   const Json data = read_json(file);
   for (const auto& test : data.at("cases")) {
@@ -149,5 +147,9 @@ void run_arq(const std::filesystem::path& file, Report& report) {
     }
   }
 }
+
+const Registered kRegistered{"arq", run_arq};
+
+}  // namespace
 
 }  // namespace golden

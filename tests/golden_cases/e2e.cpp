@@ -111,8 +111,6 @@ std::vector<std::string> compare_ptq(const std::filesystem::path& run, const Jso
   return findings;
 }
 
-}  // namespace
-
 void run_e2e(const std::filesystem::path& run, Report& report) {
   const std::string name = "e2e/" + run.filename().string();
   const std::string kind = run.filename().string().substr(0, run.filename().string().find('_'));
@@ -130,5 +128,9 @@ void run_e2e(const std::filesystem::path& run, Report& report) {
     report.pass();
   }
 }
+
+const Registered kRegistered{"e2e", run_e2e};
+
+}  // namespace
 
 }  // namespace golden

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Numbers of the real AMCT: every case of every file found in the folder AMCT_GOLDEN_DIR (default: tests/golden).
-add_executable(golden_test
-  golden_cases/main.cpp golden_cases/arq.cpp golden_cases/ifmr.cpp golden_cases/e2e.cpp golden_cases/isomorphism.cpp)
+file(GLOB golden_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/golden_cases/*.cpp")
+add_executable(golden_test ${golden_sources})
 target_include_directories(golden_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 target_compile_definitions(golden_test PRIVATE AMCT_DEFAULT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden")
 target_link_libraries(golden_test PRIVATE amct::onnx nlohmann_json::nlohmann_json amct_warnings)

@@ -122,8 +122,6 @@ std::vector<std::string> compare_rejected(const std::string& name) {
   return {};
 }
 
-}  // namespace
-
 void run_ifmr(const std::filesystem::path& file, Report& report) {
   const Json data = read_json(file);
   for (const auto& test : data.at("cases")) {
@@ -145,5 +143,9 @@ void run_ifmr(const std::filesystem::path& file, Report& report) {
     report.judge("ifmr rejected " + name, compare_rejected(name));
   }
 }
+
+const Registered kRegistered{"ifmr", run_ifmr};
+
+}  // namespace
 
 }  // namespace golden

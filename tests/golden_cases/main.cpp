@@ -6,7 +6,6 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -14,9 +13,7 @@
 
 namespace {
 
-using Run = void (*)(const std::filesystem::path&, golden::Report&);
-
-const std::map<std::string, Run> kFiles{{"ifmr.json", golden::run_ifmr}, {"arq.json", golden::run_arq}};
+using golden::Run;
 
 std::vector<std::filesystem::path> sorted_entries(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> entries;
@@ -47,15 +44,16 @@ int main() {
   golden::Report report;
   for (const auto& path : sorted_entries(root)) {
     if (path.extension() != ".json") continue;
-    const auto known = kFiles.find(path.filename().string());
-    if (known != kFiles.end()) {
+    const auto known = golden::runs().find(path.stem().string());
+    if (known != golden::runs().end()) {
       run_one(known->second, path, path.filename().string(), report);
     } else {
       report.skip(path.filename().string(), "this kind of case is not delivered yet");
     }
   }
   for (const auto& path : sorted_entries(root / "e2e")) {
-    if (std::filesystem::is_directory(path)) run_one(golden::run_e2e, path, "e2e/" + path.filename().string(), report);
+    if (std::filesystem::is_directory(path))
+      run_one(golden::runs().at("e2e"), path, "e2e/" + path.filename().string(), report);
   }
   const int found = report.passed() + report.failed() + report.skipped();
   if (found == 0) std::cout << "no golden cases in " << root.string() << '\n';

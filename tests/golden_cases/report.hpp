@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,18 @@ class Report {
   int skipped_ = 0;
 };
 
-// One function a kind of golden data; each runs all cases it finds.
-void run_ifmr(const std::filesystem::path& file, Report& report);
-void run_arq(const std::filesystem::path& file, Report& report);
-void run_e2e(const std::filesystem::path& folder, Report& report);
+/// Runs all cases of one file, or of one folder of whole runs.
+using Run = void (*)(const std::filesystem::path&, Report&);
+
+/// What can be run, by the stem of the file's name; "e2e" for folders of whole runs.
+[[nodiscard]] inline std::map<std::string, Run>& runs() {
+  static std::map<std::string, Run> all;
+  return all;
+}
+
+/// A kind of golden data says so itself: `const Registered kHfmg{"hfmg", run_hfmg};` in its file.
+struct Registered {
+  Registered(const std::string& stem, Run run) { runs().emplace(stem, run); }
+};
 
 }  // namespace golden

@@ -15,17 +15,27 @@ enum class StatusCode : std::uint8_t {
   bias_overflow,   ///< a quantized bias outside int32
   unusable_scale,  ///< a scale that is not finite and positive, or whose reciprocal is not
   already_ready,   ///< an observer was fed after its last batch
+  bad_option,      ///< an option out of its range; Status::name and Status::allowed tell which
 };
 
-/// Result of a numeric operation: what went wrong, at which element, and the value found there.
+/// Result of a numeric operation: what went wrong, at which element, and the value found there. For an option its name
+/// and what is allowed, as text that lives as long as the program.
 struct [[nodiscard]] Status {
   StatusCode code = StatusCode::ok;
   std::size_t index = 0;
   double value = 0.0;
+  const char* name = "";
+  const char* allowed = "";
 
   [[nodiscard]] constexpr bool ok() const noexcept { return code == StatusCode::ok; }
   constexpr explicit operator bool() const noexcept { return ok(); }
 };
+
+/// Refuses an option unless `fine`; NaN must not be fine.
+[[nodiscard]] constexpr Status check_option(bool fine, const char* name, double value, const char* allowed) noexcept {
+  if (fine) return {};
+  return {StatusCode::bad_option, 0, value, name, allowed};
+}
 
 /// A sentence for people; completed with tensor and layer by whoever knows them.
 [[nodiscard]] constexpr const char* describe(StatusCode code) noexcept {
@@ -37,6 +47,7 @@ struct [[nodiscard]] Status {
     case StatusCode::bias_overflow: return "the quantized bias does not fit int32";
     case StatusCode::unusable_scale: return "the scale or its reciprocal is not finite and positive";
     case StatusCode::already_ready: return "the observer has seen all its batches";
+    case StatusCode::bad_option: return "an option is out of its range";
   }
   return "unknown status";
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <amct/core/affine.hpp>
@@ -24,11 +25,30 @@ namespace amct {
 struct IfmrOptions {
   Symmetry symmetry = Symmetry::asymmetric;
   std::size_t batch_num = 1;         ///< batches to collect before the search, at least 1
-  double max_percentile = 0.999999;  ///< (0.5, 1]
-  double min_percentile = 0.999999;  ///< (0.5, 1]
+  double max_percentile = 0.999999;  ///< [0.5, 1]; config files allow (0.5, 1]
+  double min_percentile = 0.999999;  ///< [0.5, 1]; config files allow (0.5, 1]
   double search_start = 0.7;         ///< > 0
   double search_end = 1.3;           ///< > search_start
-  double search_step = 0.01;         ///< (0, search_end - search_start]
+  double search_step = 0.01;         ///< (0, search_end - search_start]; at most 10,000 candidates
+
+  [[nodiscard]] constexpr Status check() const noexcept {
+    constexpr double kMostCandidates = 10000.0;
+    const auto percentile = [](double p) { return p >= 0.5 && p <= 1.0; };
+    const double width = search_end - search_start;
+    // Decimal steps such as 0.6 over 0.7..1.3 must not fail by the last bit of the difference.
+    const bool fits =
+        search_step > 0.0 && search_step <= width * (1.0 + 1e-9) && width <= search_step * kMostCandidates;
+    for (const Status status :
+         {check_option(batch_num >= 1, "batch_num", static_cast<double>(batch_num), "at least 1"),
+          check_option(percentile(max_percentile), "max_percentile", max_percentile, "[0.5, 1]"),
+          check_option(percentile(min_percentile), "min_percentile", min_percentile, "[0.5, 1]"),
+          check_option(search_start > 0.0, "search_start", search_start, "above 0"),
+          check_option(search_end > search_start && search_end <= 1e30, "search_end", search_end, "above search_start"),
+          check_option(fits, "search_step", search_step, "(0, search_end - search_start], at most 10000 steps")}) {
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
 };
 
 /// What the search found, for reports and tests.
@@ -107,26 +127,35 @@ AMCT_EXACT_END
 class Ifmr {
  public:
   using Options = IfmrOptions;
+  struct State {
+    std::vector<float> values;  ///< of all batches, in order
+    std::size_t batches = 0;
+  };
 
   explicit Ifmr(Options options = {}) : options_(options) {}
 
   Status observe(std::span<const float> batch) {
+    if (const Status status = options_.check(); !status) return status;
     if (ready()) return {StatusCode::already_ready};
     if (batch.empty()) return {StatusCode::empty};
     if (const Status status = check_finite(batch); !status) return status;
-    values_.insert(values_.end(), batch.begin(), batch.end());
-    ++batches_;
+    seen_.values.insert(seen_.values.end(), batch.begin(), batch.end());
+    ++seen_.batches;
     return {};
   }
-  [[nodiscard]] bool ready() const noexcept { return batches_ >= options_.batch_num; }
+  [[nodiscard]] bool ready() const noexcept { return seen_.batches >= options_.batch_num; }
   [[nodiscard]] Affine compute(CodeRange range) const {
     const Search plan = prepare(range);
-    return affine(plan, find_best_scale(values_, plan.candidates).index, range);
+    return affine(plan, find_best_scale(seen_.values, plan.candidates).index, range);
   }
-  void reset() noexcept {
-    values_ = {};
-    batches_ = 0;
+  Status merge(const Ifmr& other) {
+    seen_.values.insert(seen_.values.end(), other.seen_.values.begin(), other.seen_.values.end());
+    seen_.batches += other.seen_.batches;
+    return {};
   }
+  [[nodiscard]] const State& state() const noexcept { return seen_; }
+  void restore(State state) noexcept { seen_ = std::move(state); }
+  void reset() noexcept { seen_ = {}; }
 
   /// The same choice with the loss of every candidate, which takes longer on large data.
   [[nodiscard]] IfmrResult search(CodeRange range) const {
@@ -135,8 +164,8 @@ class Ifmr {
     result.percentile_max = plan.ends.high;
     result.percentile_min = plan.ends.low;
     result.losses.assign(plan.candidates.size(), 0.0);
-    add_squared_residuals(values_, plan.candidates, result.losses);
-    for (double& loss : result.losses) loss /= static_cast<double>(values_.size());
+    add_squared_residuals(seen_.values, plan.candidates, result.losses);
+    for (double& loss : result.losses) loss /= static_cast<double>(seen_.values.size());
     result.best =
         static_cast<std::size_t>(std::min_element(result.losses.begin(), result.losses.end()) - result.losses.begin());
     result.affine = affine(plan, result.best, range);
@@ -150,9 +179,9 @@ class Ifmr {
   };
 
   [[nodiscard]] Search prepare(CodeRange range) const {
-    const std::size_t count = values_.size();
+    const std::size_t count = seen_.values.size();
     const Tails found =
-        tails(values_, ifmr::rank(options_.min_percentile, count), ifmr::rank(options_.max_percentile, count));
+        tails(seen_.values, ifmr::rank(options_.min_percentile, count), ifmr::rank(options_.max_percentile, count));
     const Tails ends{std::min(found.low, 0.0F), std::max(found.high, 0.0F)};
     return {ends, ifmr::candidates(ends.low, ends.high, range, options_)};
   }
@@ -166,8 +195,7 @@ class Ifmr {
   }
 
   Options options_;
-  std::vector<float> values_;
-  std::size_t batches_ = 0;
+  State seen_;
 };
 
 static_assert(Observer<Ifmr>);

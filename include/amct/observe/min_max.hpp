@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include <amct/core/affine.hpp>
@@ -21,6 +22,7 @@ struct MinMaxOptions {
 class MinMax {
  public:
   using Options = MinMaxOptions;
+  using State = ValueRange;
 
   explicit MinMax(Options options = {}) noexcept : options_(options) {}
 
@@ -32,6 +34,13 @@ class MinMax {
   [[nodiscard]] Affine compute(CodeRange range) const noexcept {
     return affine_from_range(seen_.min, seen_.max, range, options_.symmetry);
   }
+  Status merge(const MinMax& other) noexcept {
+    seen_.min = std::min(seen_.min, other.seen_.min);
+    seen_.max = std::max(seen_.max, other.seen_.max);
+    return {};
+  }
+  [[nodiscard]] const State& state() const noexcept { return seen_; }
+  void restore(const State& state) noexcept { seen_ = state; }
   void reset() noexcept { seen_ = {}; }
 
  private:
