@@ -67,6 +67,7 @@ TEST_CASE("every path sums squared residuals to the bits of the reference") {
   }
   candidates.push_back({-1e30F, 1e30F, 1e-3F});  // quotients beyond the reach of the vector body
   candidates.push_back({0.0F, 0.0F, 1.0F});
+  for (int i = 0; i < 9; ++i) candidates.push_back({-3.0F, 3.1F, (3.0F + 0.05F * static_cast<float>(i)) / 32767.0F});
   for (const std::size_t length :
        {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1024}, std::size_t{1025}, std::size_t{5000}}) {
     std::vector<float> x(length);

@@ -8,9 +8,19 @@ using namespace amct::simd::AMCT_ARCH_NAMESPACE;
 /// Candidates that are computed with one load of the data, as many as the registers hold.
 inline constexpr std::size_t kTogether = kLanes == 16 ? 4 : 2;
 
-/// Adds at most one block to the sums of kCount candidates. Adding 1.5 * 2^23 in the fused multiplication rounds the
-/// exact product half to even, for products within 2^22. Without kClips all values lie within all clip ranges.
-template <std::size_t kCount, bool kClips>
+/// How the multiple of a candidate is found: by the exact product with the reciprocal, rounded half to even by adding
+/// 1.5 * 2^23 in the fused multiplication; by the exact quotient of quantize-inl.hpp; or one value at a time.
+enum class Way : std::uint8_t { product, quotient, scalar };
+
+[[nodiscard]] inline Way way_of(const ScaleCandidate& c) noexcept {
+  constexpr float kMostSteps = 4194304.0F;  // 2^22, the reach of the rounding trick
+  if (has_few_steps(c)) return Way::product;
+  const bool in_reach = c.high <= kMostSteps * c.scale && c.low >= -kMostSteps * c.scale;
+  return in_reach && has_exact_quotients(c.scale) ? Way::quotient : Way::scalar;
+}
+
+/// Adds at most one block to the sums of kCount candidates. Without kClips all values lie within all clip ranges.
+template <std::size_t kCount, bool kClips, Way kWay>
 void add_residual_block(std::span<const float> block, const ScaleCandidate* candidates, double* sums) noexcept {
   constexpr std::size_t kVectors = kResidualLanes / kLanes;
   const F rounder = set(12582912.0F);
@@ -32,7 +42,14 @@ void add_residual_block(std::span<const float> block, const ScaleCandidate* cand
       const F x = load(block.data() + i + v * kLanes);
       unroll<kCount>([&](auto c) AMCT_VLAMBDA {
         const F clipped = kClips ? at_most(at_least(x, low[c]), high[c]) : x;
-        const F steps = sub(fused_add(clipped, inverse[c], rounder), rounder);
+        F raised;
+        if constexpr (kWay == Way::product) {
+          raised = fused_add(clipped, inverse[c], rounder);
+        } else {
+          const F product = mul(clipped, inverse[c]);
+          raised = add(fused_add(fused_sub(product, scale[c], clipped), inverse[c], product), rounder);
+        }
+        const F steps = sub(raised, rounder);
         const F r = sub(mul(steps, scale[c]), x);
         lanes[c][v] = fused_add(r, r, lanes[c][v]);
       });
@@ -42,17 +59,20 @@ void add_residual_block(std::span<const float> block, const ScaleCandidate* cand
     float stored[kResidualLanes];
     unroll<kVectors>([&](auto v) AMCT_VLAMBDA { store(stored + v * kLanes, lanes[c][v]); });
     for (std::size_t k = 0; i + k < block.size(); ++k) {
-      const float r = reference::residual(block[i + k], candidates[c], 1.0F / candidates[c].scale);
+      const float r = reference::residual(block[i + k], candidates[c]);
       stored[k] = std::fma(r, r, stored[k]);
     }
     for (const float lane : stored) sums[c] += static_cast<double>(lane);
   });
 }
 
-/// Whether the products of a clip range's values stay within the reach of the rounding trick.
-[[nodiscard]] inline bool is_fine(const ScaleCandidate& c) noexcept {
-  constexpr float kMostSteps = 4194304.0F;  // 2^22
-  return c.high <= kMostSteps * c.scale && c.low >= -kMostSteps * c.scale;
+/// The same for candidates that are all found in one way.
+template <std::size_t kCount>
+void add_residual_block(std::span<const float> block, Way way, bool clips, const ScaleCandidate* candidates,
+                        double* sums) noexcept {
+  if (way == Way::quotient) return add_residual_block<kCount, true, Way::quotient>(block, candidates, sums);
+  if (clips) return add_residual_block<kCount, true, Way::product>(block, candidates, sums);
+  add_residual_block<kCount, false, Way::product>(block, candidates, sums);
 }
 
 inline void add_squared_residuals(std::span<const float> x, std::span<const ScaleCandidate> candidates,
@@ -63,20 +83,15 @@ inline void add_squared_residuals(std::span<const float> x, std::span<const Scal
     const auto clips = [&](const ScaleCandidate& c) { return ends.min < c.low || ends.max > c.high; };
     for (std::size_t i = 0; i < candidates.size();) {
       const auto group = candidates.subspan(i, std::min(kTogether, candidates.size() - i));
-      if (group.size() == kTogether && std::ranges::all_of(group, is_fine)) {
-        if (std::ranges::any_of(group, clips)) {
-          add_residual_block<kTogether, true>(block, group.data(), &sums[i]);
-        } else {
-          add_residual_block<kTogether, false>(block, group.data(), &sums[i]);
-        }
+      const Way way = way_of(group[0]);
+      const bool alike = std::ranges::all_of(group, [&](const ScaleCandidate& c) { return way_of(c) == way; });
+      if (way == Way::scalar) {
+        reference::add_residual_block(block, group[0], sums[i++]);
+      } else if (group.size() == kTogether && alike) {
+        add_residual_block<kTogether>(block, way, std::ranges::any_of(group, clips), group.data(), &sums[i]);
         i += kTogether;
       } else {
-        if (is_fine(group[0])) {
-          add_residual_block<1, true>(block, group.data(), &sums[i]);
-        } else {
-          reference::add_residual_block(block, group[0], sums[i]);
-        }
-        ++i;
+        add_residual_block<1>(block, way, clips(group[0]), group.data(), &sums[i++]);
       }
     }
   }

@@ -27,28 +27,37 @@ namespace amct::kernel {
 inline constexpr std::size_t kResidualLanes = 16;
 inline constexpr std::size_t kResidualBlock = 1024;
 
+/// Whether the clip range is at most 4096 steps wide.
+[[nodiscard]] constexpr bool has_few_steps(const ScaleCandidate& c) noexcept {
+  constexpr float kFewSteps = 4096.0F;
+  return c.high <= kFewSteps * c.scale && c.low >= -kFewSteps * c.scale;
+}
+
 }  // namespace amct::kernel
 
 namespace amct::kernel::reference {
 
 AMCT_EXACT_BEGIN
 
-/// The distance of x from its clipped value's nearest multiple of the scale. The multiple is chosen by the exact
-/// product with the reciprocal. Where that and the exact quotient choose differently the two multiples are equally far,
-/// within the precision of a float, so the square is the same for either. The multiple is rounded to float32 as AMCT's
-/// tensors are, which makes the distance of constants exactly 0.
-[[nodiscard]] inline float residual(float x, const ScaleCandidate& c, float inverse) noexcept {
+/// The distance of x from its clipped value's nearest multiple of the scale. The multiple is rounded to float32 as
+/// AMCT's tensors are, which makes the distance of constants exactly 0.
+///
+/// Over few steps the multiple is chosen by the exact product with the reciprocal. Where that and the float32 quotient
+/// choose differently the two multiples are equally far, within 2^-11 of a step, for so few values that the sum is the
+/// same in float32. Over many steps the quotient chooses, as in AMCT.
+[[nodiscard]] inline float residual(float x, const ScaleCandidate& c) noexcept {
   const float clipped = x < c.low ? c.low : (x > c.high ? c.high : x);
+  if (!has_few_steps(c)) return round_half_even(clipped / c.scale) * c.scale - x;
+  const float inverse = 1.0F / c.scale;
   const double product = static_cast<double>(clipped) * static_cast<double>(inverse);  // exact
   return static_cast<float>(round_half_even(product)) * c.scale - x;
 }
 
 /// Adds the squared residuals of at most one block to `sum`.
 inline void add_residual_block(std::span<const float> block, const ScaleCandidate& candidate, double& sum) noexcept {
-  const float inverse = 1.0F / candidate.scale;
   float lanes[kResidualLanes] = {};
   for (std::size_t i = 0; i < block.size(); ++i) {
-    const float r = residual(block[i], candidate, inverse);
+    const float r = residual(block[i], candidate);
     lanes[i % kResidualLanes] = std::fma(r, r, lanes[i % kResidualLanes]);
   }
   for (const float lane : lanes) sum += static_cast<double>(lane);
