@@ -197,6 +197,26 @@ TEST_CASE("C01 a tensor of zeros gets scale 1 and every code is the offset") {
   }
 }
 
+namespace {
+
+/// A whole calibration at compile time.
+constexpr Affine calibrated(std::span<const float> data, Symmetry symmetry) {
+  Ifmr observer(IfmrOptions{.symmetry = symmetry});
+  if (!observer.observe(data).ok()) return {};
+  return observer.compute(CodeRange{8});
+}
+constexpr float kConstantData[] = {-1.0F, -0.25F, 0.0F, 0.5F, 1.25F, 3.0F};
+constexpr Affine kAtCompileTime = calibrated(kConstantData, Symmetry::asymmetric);
+static_assert(kAtCompileTime.scale > 0.01F && kAtCompileTime.scale < 0.02F && kAtCompileTime.offset < 0);
+
+}  // namespace
+
+TEST_CASE("a constant array is calibrated at compile time as at run time") {
+  CHECK(calibrated(kConstantData, Symmetry::asymmetric) == kAtCompileTime);
+  constexpr Affine kSymmetricOne = calibrated(kConstantData, Symmetry::symmetric);
+  CHECK(calibrated(kConstantData, Symmetry::symmetric) == kSymmetricOne);
+}
+
 TEST_CASE("C05 constants of one sign are represented without error") {
   CHECK(search({3.0F, 3.0F, 3.0F}, kAsymmetric).affine == Affine{3.0F / 255.0F, -128});
   CHECK(search({3.0F, 3.0F, 3.0F}, kAsymmetric).best == 30);

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <amct/kernel/range.hpp>
@@ -31,9 +32,10 @@ namespace kernel {
 /// \pre `values` free of NaN; both ranks from 1 to values.size()
 /// \note One read of the data, and a float of memory a rank, for ranks below 1/32 of the size; otherwise O(n) on
 /// average,
-///       on a copy.
-[[nodiscard]] inline Tails tails(std::span<const float> values, std::size_t smallest, std::size_t largest) {
+///       on a copy. Usable in constant expressions.
+[[nodiscard]] constexpr Tails tails(std::span<const float> values, std::size_t smallest, std::size_t largest) {
   assert(smallest >= 1 && smallest <= values.size() && largest >= 1 && largest <= values.size());
+  if (std::is_constant_evaluated()) return kernel::reference::tails(values, smallest, largest);
   if (smallest == 1 && largest == 1) {
     const kernel::Extremes ends = kernel::extremes(values);
     return {ends.min + 0.0F, ends.max + 0.0F};

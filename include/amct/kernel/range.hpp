@@ -6,6 +6,7 @@
 #include <limits>
 #include <mutex>
 #include <span>
+#include <type_traits>
 
 #include <amct/core/parallel.hpp>
 #include <amct/core/status.hpp>
@@ -52,9 +53,9 @@ struct ValueRange {
 
   /// Takes in more values, in one pass. Data with a NaN or an infinity are refused, naming the first one, and change
   /// nothing. A zero end is +0, whatever the signs of the zeros seen.
-  /// \note O(n), no allocation. Large arrays are split over threads.
-  Status extend(std::span<const float> x) noexcept {
-    const kernel::Extremes found = kernel::extremes(x);
+  /// \note O(n), no allocation, usable in constant expressions. Large arrays are split over threads.
+  constexpr Status extend(std::span<const float> x) noexcept {
+    const kernel::Extremes found = std::is_constant_evaluated() ? kernel::reference::extremes(x) : kernel::extremes(x);
     if (!found.finite) {
       const std::size_t bad = kernel::reference::find_not_finite(x);
       return {StatusCode::not_finite, bad, static_cast<double>(x[bad])};
@@ -66,7 +67,7 @@ struct ValueRange {
 };
 
 /// Refuses data with a NaN or an infinity, naming the first one. O(n).
-[[nodiscard]] inline Status check_finite(std::span<const float> x) noexcept {
+[[nodiscard]] constexpr Status check_finite(std::span<const float> x) noexcept {
   ValueRange ignored;
   return ignored.extend(x);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <amct/core/fp_environment.hpp>
@@ -37,12 +38,18 @@ inline void add_bin_moments(std::span<const float> x, BinMoments& moments) noexc
   AMCT_DISPATCH_VECTOR(add_bin_moments(x, moments))
 }
 
+/// Counts from 0.
+[[nodiscard]] constexpr std::vector<std::size_t> all_of_them(std::size_t count) {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(i);
+  return all;
+}
+
 /// Candidates that may be the best, in order: all but those whose lower bound is above another's upper bound.
 [[nodiscard]] inline std::vector<std::size_t> find_finalists(std::span<const float> x,
                                                              std::span<const ScaleCandidate> candidates) {
   constexpr std::size_t kWorthBounds = std::size_t{1} << 18;
-  std::vector<std::size_t> finalists;
-  for (std::size_t i = 0; i < candidates.size(); ++i) finalists.push_back(i);
+  std::vector<std::size_t> finalists = all_of_them(candidates.size());
   if (x.size() < kWorthBounds || candidates.size() < 8 || simd::active() == simd::Arch::scalar) return finalists;
   const Extremes ends = extremes(x);
   BinMoments moments(ends.min, ends.max);
@@ -65,6 +72,13 @@ inline void add_bin_moments(std::span<const float> x, BinMoments& moments) noexc
   return finalists;
 }
 
+/// The same; all of them in constant expressions.
+[[nodiscard]] constexpr std::vector<std::size_t> finalists(std::span<const float> x,
+                                                           std::span<const ScaleCandidate> candidates) {
+  if (std::is_constant_evaluated()) return all_of_them(candidates.size());
+  return find_finalists(x, candidates);
+}
+
 }  // namespace kernel
 
 /// The candidate with the smallest sum of squared residuals, the first of equal ones: exactly the one that
@@ -74,9 +88,10 @@ inline void add_bin_moments(std::span<const float> x, BinMoments& moments) noexc
 /// (kernel/scale_bounds.hpp), and only candidates that can still win, usually a few, are computed. \pre no NaN or
 /// infinity in x; usable scales; at least one candidate \note O(x.size() * candidates.size()) at worst. Large searches
 /// are split over threads, with the same result.
-[[nodiscard]] inline ScaleChoice find_best_scale(std::span<const float> x, std::span<const ScaleCandidate> candidates) {
+[[nodiscard]] constexpr ScaleChoice find_best_scale(std::span<const float> x,
+                                                    std::span<const ScaleCandidate> candidates) {
   assert(!candidates.empty());
-  const std::vector<std::size_t> finalists = kernel::find_finalists(x, candidates);
+  const std::vector<std::size_t> finalists = kernel::finalists(x, candidates);
   std::vector<ScaleCandidate> chosen;
   for (const std::size_t i : finalists) chosen.push_back(candidates[i]);
   std::vector<double> sums(chosen.size(), 0.0);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -65,7 +64,7 @@ namespace ifmr {
 AMCT_EXACT_BEGIN
 
 /// Rank from the end at which a percentile of `count` values lies: count - trunc(p * count), 1 if p is 1 within 2^-23.
-[[nodiscard]] inline std::size_t rank(double percentile, std::size_t count) noexcept {
+[[nodiscard]] constexpr std::size_t rank(double percentile, std::size_t count) noexcept {
   if (1.0 - percentile < 1.192092896e-7) return 1;
   const auto below = static_cast<std::size_t>(percentile * static_cast<double>(count));
   return below >= count ? 1 : count - below;
@@ -76,24 +75,27 @@ AMCT_EXACT_BEGIN
 ///
 /// The last bit follows the vector loop of torch.arange, which AMCT's numbers come from: whole blocks of 16 are made as
 /// two groups of 8 that start at a value already rounded to float32; the rest is rounded once.
-[[nodiscard]] inline std::vector<float> ratios(const IfmrOptions& options) {
+[[nodiscard]] constexpr std::vector<float> ratios(const IfmrOptions& options) {
   constexpr std::size_t kBlock = 16;
   constexpr std::size_t kGroup = 8;
-  const double width = options.search_end - options.search_start;
+  const double steps = (options.search_end - options.search_start) / options.search_step;
+  const auto whole = static_cast<std::size_t>(steps);
+  const std::size_t count = whole + (static_cast<double>(whole) < steps ? 1 : 0);
   const auto exact = [&](std::size_t i) { return options.search_start + options.search_step * static_cast<double>(i); };
-  std::vector<float> values(static_cast<std::size_t>(std::ceil(width / options.search_step)));
-  const std::size_t in_blocks = values.size() / kBlock * kBlock;
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  std::vector<float> values;
+  const std::size_t in_blocks = count / kBlock * kBlock;
+  for (std::size_t i = 0; i < count; ++i) {
     const std::size_t lane = i % kGroup;
     const auto base = static_cast<double>(static_cast<float>(exact(i - lane)));
-    values[i] = static_cast<float>(i < in_blocks ? base + static_cast<double>(lane) * options.search_step : exact(i));
+    values.push_back(
+        static_cast<float>(i < in_blocks ? base + static_cast<double>(lane) * options.search_step : exact(i)));
   }
   return values;
 }
 
 /// The clip ranges and scales to try. `max >= 0 >= min` are the percentiles; only the maximum is searched.
-[[nodiscard]] inline std::vector<ScaleCandidate> candidates(float min, float max, CodeRange range,
-                                                            const IfmrOptions& options) {
+[[nodiscard]] constexpr std::vector<ScaleCandidate> candidates(float min, float max, CodeRange range,
+                                                               const IfmrOptions& options) {
   const bool symmetric = options.symmetry == Symmetry::symmetric;
   const bool negative_dominates = max < -min;
   const float top = symmetric ? std::max(max, -min) : max;
@@ -110,7 +112,7 @@ AMCT_EXACT_BEGIN
 }
 
 /// Offset that goes with the chosen scale: -round(min/scale) - 2^(n-1); not clamped, as in AMCT.
-[[nodiscard]] inline std::int32_t offset(float min, float scale, CodeRange range) noexcept {
+[[nodiscard]] constexpr std::int32_t offset(float min, float scale, CodeRange range) noexcept {
   return static_cast<std::int32_t>(-round_half_even(min / scale)) + range.min();
 }
 
@@ -123,7 +125,7 @@ AMCT_EXACT_END
 /// Takes the percentile range of all data, then tries factors on its maximum and keeps the scale with the smallest
 /// mean squared error; of equal losses the first. Constant-zero data give scale 1. Source: spec of AMCT's `ifmr`.
 /// Keeps all batches in memory until reset: 4 bytes an element. compute() is O(n * candidates) at worst, and on large
-/// data a few passes (kernel/scale_search.hpp).
+/// data a few passes (kernel/scale_search.hpp). Usable in constant expressions.
 class Ifmr {
  public:
   using Options = IfmrOptions;
@@ -132,9 +134,9 @@ class Ifmr {
     std::size_t batches = 0;
   };
 
-  explicit Ifmr(Options options = {}) : options_(options) {}
+  constexpr explicit Ifmr(Options options = {}) : options_(options) {}
 
-  Status observe(std::span<const float> batch) {
+  constexpr Status observe(std::span<const float> batch) {
     if (const Status status = options_.check(); !status) return status;
     if (ready()) return {StatusCode::already_ready};
     if (batch.empty()) return {StatusCode::empty};
@@ -143,22 +145,22 @@ class Ifmr {
     ++seen_.batches;
     return {};
   }
-  [[nodiscard]] bool ready() const noexcept { return seen_.batches >= options_.batch_num; }
-  [[nodiscard]] Affine compute(CodeRange range) const {
+  [[nodiscard]] constexpr bool ready() const noexcept { return seen_.batches >= options_.batch_num; }
+  [[nodiscard]] constexpr Affine compute(CodeRange range) const {
     const Search plan = prepare(range);
     return affine(plan, find_best_scale(seen_.values, plan.candidates).index, range);
   }
-  Status merge(const Ifmr& other) {
+  constexpr Status merge(const Ifmr& other) {
     seen_.values.insert(seen_.values.end(), other.seen_.values.begin(), other.seen_.values.end());
     seen_.batches += other.seen_.batches;
     return {};
   }
-  [[nodiscard]] const State& state() const noexcept { return seen_; }
-  void restore(State state) noexcept { seen_ = std::move(state); }
-  void reset() noexcept { seen_ = {}; }
+  [[nodiscard]] constexpr const State& state() const noexcept { return seen_; }
+  constexpr void restore(State state) noexcept { seen_ = std::move(state); }
+  constexpr void reset() noexcept { seen_ = {}; }
 
   /// The same choice with the loss of every candidate, which takes longer on large data.
-  [[nodiscard]] IfmrResult search(CodeRange range) const {
+  [[nodiscard]] constexpr IfmrResult search(CodeRange range) const {
     const Search plan = prepare(range);
     IfmrResult result;
     result.percentile_max = plan.ends.high;
@@ -178,7 +180,7 @@ class Ifmr {
     std::vector<ScaleCandidate> candidates;
   };
 
-  [[nodiscard]] Search prepare(CodeRange range) const {
+  [[nodiscard]] constexpr Search prepare(CodeRange range) const {
     const std::size_t count = seen_.values.size();
     const Tails found =
         tails(seen_.values, ifmr::rank(options_.min_percentile, count), ifmr::rank(options_.max_percentile, count));
@@ -186,7 +188,7 @@ class Ifmr {
     return {ends, ifmr::candidates(ends.low, ends.high, range, options_)};
   }
 
-  [[nodiscard]] Affine affine(const Search& plan, std::size_t best, CodeRange range) const {
+  [[nodiscard]] constexpr Affine affine(const Search& plan, std::size_t best, CodeRange range) const {
     Affine result{plan.candidates[best].scale, 0};
     if (options_.symmetry == Symmetry::asymmetric && is_usable(result)) {
       result.offset = ifmr::offset(plan.ends.low, result.scale, range);

@@ -24,24 +24,24 @@ class MinMax {
   using Options = MinMaxOptions;
   using State = ValueRange;
 
-  explicit MinMax(Options options = {}) noexcept : options_(options) {}
+  constexpr explicit MinMax(Options options = {}) noexcept : options_(options) {}
 
-  Status observe(std::span<const float> batch) noexcept {
+  constexpr Status observe(std::span<const float> batch) noexcept {
     if (batch.empty()) return {StatusCode::empty};
     return seen_.extend(batch);
   }
-  [[nodiscard]] bool ready() const noexcept { return !seen_.empty(); }
-  [[nodiscard]] Affine compute(CodeRange range) const noexcept {
+  [[nodiscard]] constexpr bool ready() const noexcept { return !seen_.empty(); }
+  [[nodiscard]] constexpr Affine compute(CodeRange range) const noexcept {
     return affine_from_range(seen_.min, seen_.max, range, options_.symmetry);
   }
-  Status merge(const MinMax& other) noexcept {
+  constexpr Status merge(const MinMax& other) noexcept {
     seen_.min = std::min(seen_.min, other.seen_.min);
     seen_.max = std::max(seen_.max, other.seen_.max);
     return {};
   }
-  [[nodiscard]] const State& state() const noexcept { return seen_; }
-  void restore(const State& state) noexcept { seen_ = state; }
-  void reset() noexcept { seen_ = {}; }
+  [[nodiscard]] constexpr const State& state() const noexcept { return seen_; }
+  constexpr void restore(const State& state) noexcept { seen_ = state; }
+  constexpr void reset() noexcept { seen_ = {}; }
 
  private:
   Options options_;

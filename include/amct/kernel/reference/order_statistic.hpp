@@ -34,7 +34,7 @@ using FurtherOut = std::conditional_t<T == Tail::largest, std::greater<>, std::l
 namespace amct::kernel::reference {
 
 /// Works on a copy: 4 bytes an element.
-[[nodiscard]] inline Tails tails(std::span<const float> values, std::size_t smallest, std::size_t largest) {
+[[nodiscard]] constexpr Tails tails(std::span<const float> values, std::size_t smallest, std::size_t largest) {
   std::vector<float> copy(values.begin(), values.end());
   const auto low = copy.begin() + static_cast<std::ptrdiff_t>(smallest - 1);
   std::nth_element(copy.begin(), low, copy.end());

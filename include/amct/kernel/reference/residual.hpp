@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include <amct/core/exact.hpp>
 #include <amct/core/rounding.hpp>
@@ -45,7 +46,7 @@ AMCT_EXACT_BEGIN
 /// Over few steps the multiple is chosen by the exact product with the reciprocal. Where that and the float32 quotient
 /// choose differently the two multiples are equally far, within 2^-11 of a step, for so few values that the sum is the
 /// same in float32. Over many steps the quotient chooses, as in AMCT.
-[[nodiscard]] inline float residual(float x, const ScaleCandidate& c) noexcept {
+[[nodiscard]] constexpr float residual(float x, const ScaleCandidate& c) noexcept {
   const float clipped = x < c.low ? c.low : (x > c.high ? c.high : x);
   if (!has_few_steps(c)) return round_half_even(clipped / c.scale) * c.scale - x;
   const float inverse = 1.0F / c.scale;
@@ -53,18 +54,25 @@ AMCT_EXACT_BEGIN
   return static_cast<float>(round_half_even(product)) * c.scale - x;
 }
 
+/// sum + r * r with one rounding; in constant expressions, which have no fused operation, with a second one from
+/// double.
+[[nodiscard]] constexpr float add_square(float sum, float r) noexcept {
+  if (!std::is_constant_evaluated()) return std::fma(r, r, sum);
+  return static_cast<float>(static_cast<double>(r) * static_cast<double>(r) + static_cast<double>(sum));
+}
+
 /// Adds the squared residuals of at most one block to `sum`.
-inline void add_residual_block(std::span<const float> block, const ScaleCandidate& candidate, double& sum) noexcept {
+constexpr void add_residual_block(std::span<const float> block, const ScaleCandidate& candidate, double& sum) noexcept {
   float lanes[kResidualLanes] = {};
   for (std::size_t i = 0; i < block.size(); ++i) {
     const float r = residual(block[i], candidate);
-    lanes[i % kResidualLanes] = std::fma(r, r, lanes[i % kResidualLanes]);
+    lanes[i % kResidualLanes] = add_square(lanes[i % kResidualLanes], r);
   }
   for (const float lane : lanes) sum += static_cast<double>(lane);
 }
 
-inline void add_squared_residuals(std::span<const float> x, std::span<const ScaleCandidate> candidates,
-                                  std::span<double> sums) noexcept {
+constexpr void add_squared_residuals(std::span<const float> x, std::span<const ScaleCandidate> candidates,
+                                     std::span<double> sums) noexcept {
   for (std::size_t first = 0; first < x.size(); first += kResidualBlock) {
     const auto block = x.subspan(first, std::min(kResidualBlock, x.size() - first));
     for (std::size_t i = 0; i < candidates.size(); ++i) add_residual_block(block, candidates[i], sums[i]);
