@@ -20,7 +20,7 @@ function(amct_header_check name pattern library)
   target_compile_options(headers_${name} PRIVATE -O0 -g0 -Wall -Wextra -Wconversion -Werror ${ARGN})
 endfunction()
 
-amct_header_check(core "^amct/((core|simd|kernel|observe|quantize|record|config|graph)/|interop/(npy|container)\\.hpp|[a-z]+\\.hpp)" amct::amct -fno-rtti)
+amct_header_check(core "^amct/((core|simd|kernel|observe|quantize|record|config|graph|compress)/|interop/(npy|container)\\.hpp|[a-z]+\\.hpp)" amct::amct -fno-rtti)
 amct_header_check(eigen "^amct/interop/eigen\\.hpp" amct::eigen)
 amct_header_check(xtensor "^amct/interop/xtensor\\.hpp" amct::xtensor)
 amct_header_check(exec "^amct/(exec|flow)/" amct::exec)

@@ -9,6 +9,7 @@
 
 #include <amct/interop/npy.hpp>
 #include <amct/observe/ifmr.hpp>
+#include <amct/observe/ifmr_stream.hpp>
 
 #include "golden_cases/json_data.hpp"
 #include "golden_cases/report.hpp"
@@ -54,6 +55,24 @@ void compare_loss(std::vector<std::string>& findings, const std::string& what, d
     findings.push_back(what + " " + std::to_string(got) + ", expected " + std::to_string(want));
 }
 
+/// The observer that keeps no data must choose the same candidate or a neighbour of it.
+void compare_stream(std::vector<std::string>& findings, const Json& test, const std::filesystem::path& folder,
+                    std::int64_t best) {
+  const amct::IfmrOptions options = options_of(test.at("params"));
+  amct::IfmrStream observer({.symmetry = options.symmetry,
+                             .max_percentile = options.max_percentile,
+                             .min_percentile = options.min_percentile,
+                             .search_start = options.search_start,
+                             .search_end = options.search_end,
+                             .search_step = options.search_step});
+  for (const auto& batch : inputs_of(test, folder)) {
+    if (!observer.observe(batch).ok()) findings.push_back("the stream refused a batch");
+  }
+  const auto found = observer.search(amct::CodeRange{test.at("params").at("num_bits").get<int>()});
+  if (std::abs(static_cast<std::int64_t>(found.best) - best) > 1)
+    findings.push_back("the stream's best_index is " + std::to_string(found.best));
+}
+
 std::vector<std::string> compare(const Json& test, const std::filesystem::path& folder) {
   const Json& expect = test.at("expect");
   const amct::CodeRange range{test.at("params").at("num_bits").get<int>()};
@@ -68,6 +87,7 @@ std::vector<std::string> compare(const Json& test, const std::filesystem::path& 
   if (!observer.ready()) findings.push_back("the observer is not ready");
 
   const auto best = expect.at("best_index").get<std::int64_t>();
+  compare_stream(findings, test, folder, best);
   const auto distance = std::abs(static_cast<std::int64_t>(result.best) - best);
   const double margin = expect.contains("second_best_rel_margin") && !expect.at("second_best_rel_margin").is_null()
                             ? number(expect.at("second_best_rel_margin"))

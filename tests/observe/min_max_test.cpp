@@ -27,6 +27,15 @@ constexpr auto kSymmetric = Symmetry::symmetric;
 
 using Batches = std::vector<std::vector<float>>;
 
+/// Calibration of a constant array at compile time.
+constexpr Affine constant_affine() {
+  constexpr float kData[] = {-1.0F, 0.25F, 1.55F};
+  MinMax observer;
+  if (!observer.observe(kData).ok()) return {};
+  return observer.compute(CodeRange{8});
+}
+static_assert(constant_affine() == Affine{2.55F / 255.0F, -28});
+
 Affine affine_of(const Batches& batches, Symmetry symmetry = kAsymmetric, int bits = 8) {
   MinMax observer({symmetry});
   for (const auto& batch : batches) REQUIRE(observer.observe(batch).ok());

@@ -56,6 +56,15 @@ std::vector<int> row(const std::vector<int>& codes, std::size_t index) {
 
 using Affines = std::vector<Affine>;
 
+/// Scale of the second channel, found at compile time.
+constexpr float constant_scale() {
+  constexpr float kWeight[] = {1.0F, -2.0F, 0.5F, 127.0F, 3.0F, -4.0F};
+  amct::Arq<amct::Int8> arq;
+  if (!arq.calibrate(kWeight, {.channels_per_group = 2, .inner = 3}).ok()) return 0.0F;
+  return arq.channels()[1].scale;
+}
+static_assert(constant_scale() == 1.0F);
+
 }  // namespace
 
 TEST_CASE("one symmetric scale for a whole weight") {
@@ -166,4 +175,32 @@ TEST_CASE("bad weights are refused with their place") {
   CHECK(wide.code == StatusCode::unusable_scale);
   CHECK(wide.index == 1);
   CHECK(arq.calibrate(std::vector<float>{-kMax, kMax}, {1, 1, 1, 2}).ok());
+}
+
+TEST_CASE("forward gives fake-quantized weights and the record what calibration found") {
+  std::vector<float> weight = {-1.0F, 0.3F, 0.004F, 0.9F, 2.0F, -1.5F};
+  const auto arq = calibrated(weight, {1, 1, 2, 3});
+  std::vector<float> fake(6);
+  std::vector<float> result(6);
+  arq.fake_quantize(weight, fake);
+  REQUIRE(arq.forward(weight, result).ok());
+  CHECK(result == fake);
+  REQUIRE(arq.forward(weight, weight).ok());
+  CHECK(weight == fake);
+  CHECK(arq.params().channels == arq.channels());
+  CHECK(arq.params().range == Int8::range);
+  CHECK(arq.extras().cluster.empty());
+}
+
+TEST_CASE("forward refuses what was not calibrated and what is not finite") {
+  std::vector<float> result = {9.0F, 9.0F};
+  CHECK(Arq<Int8>().forward(std::vector<float>{1.0F, 2.0F}, result).code == StatusCode::size_mismatch);
+  const auto arq = calibrated({1.0F, 2.0F}, ChannelLayout::per_tensor(2));
+  CHECK(arq.forward({}, {}).code == StatusCode::empty);
+  CHECK(arq.forward(std::vector<float>{1.0F}, result).code == StatusCode::size_mismatch);
+  CHECK(arq.forward(std::vector<float>{1.0F, 2.0F}, std::span(result).first(1)).code == StatusCode::size_mismatch);
+  const amct::Status nan = arq.forward(std::vector<float>{1.0F, kNan}, result);
+  CHECK(nan.code == StatusCode::not_finite);
+  CHECK(nan.index == 1);
+  CHECK(result == std::vector<float>{9.0F, 9.0F});
 }

@@ -40,7 +40,7 @@ AMCT_EXACT_BEGIN
 /// offset of an asymmetric quantizer becomes the smallest code.
 [[nodiscard]] constexpr Affine replace_degenerate(Affine affine, CodeRange range, Symmetry symmetry) noexcept {
   if (!(affine.scale < kScaleEpsilon)) return affine;
-  return {1.0F, symmetry == Symmetry::asymmetric ? range.min() : 0};
+  return {1.0F, symmetry == Symmetry::asymmetric ? range.min() : affine.offset};
 }
 
 /// Degenerate policy of AMCT, the default: a scale below 2^-23 becomes 1.
@@ -112,7 +112,7 @@ template <RangePolicy P, DegeneratePolicy D = ReplaceByOne>
 [[nodiscard]] constexpr Affine affine_from_range(float min, float max, CodeRange range,
                                                  const D& degenerate = {}) noexcept {
   const float scale = degenerate(P::scale(min, max, range));
-  const bool usable = is_usable({scale, 0});
+  const bool usable = is_usable(Affine{scale, 0});
   return {scale, usable ? P::offset(min, scale, range) : P::offset(0.0F, 1.0F, range)};
 }
 

@@ -15,6 +15,7 @@ enum class StatusCode : std::uint8_t {
   bias_overflow,   ///< a quantized bias outside int32
   unusable_scale,  ///< a scale that is not finite and positive, or whose reciprocal is not
   already_ready,   ///< an observer was fed after its last batch
+  not_ready,       ///< nothing was calibrated yet
   not_offered,     ///< the object has no such operation
   unknown_name,    ///< no algorithm of this name
   bad_option,      ///< an option out of its range; Status::name and Status::allowed tell which
@@ -49,6 +50,7 @@ struct [[nodiscard]] Status {
     case StatusCode::bias_overflow: return "the quantized bias does not fit int32";
     case StatusCode::unusable_scale: return "the scale or its reciprocal is not finite and positive";
     case StatusCode::already_ready: return "the observer has seen all its batches";
+    case StatusCode::not_ready: return "nothing was calibrated yet";
     case StatusCode::not_offered: return "the operation is not offered here";
     case StatusCode::unknown_name: return "there is no algorithm of this name";
     case StatusCode::bad_option: return "an option is out of its range";

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
-#include <vector>
 
+#include <amct/kernel/outermost.hpp>
 #include <amct/kernel/range.hpp>
 #include <amct/kernel/read.hpp>
 #include <amct/kernel/reference/order_statistic.hpp>

@@ -15,6 +15,7 @@
 #include <amct/kernel/fake_quantize.hpp>
 #include <amct/kernel/quantize.hpp>
 #include <amct/kernel/range.hpp>
+#include <amct/quantize/concept.hpp>
 
 namespace amct {
 
@@ -33,11 +34,11 @@ class Arq {
   using Bits = B;
   using Options = ArqOptions;
 
-  explicit Arq(Options options = {}) noexcept : options_(options) {}
+  constexpr explicit Arq(Options options = {}) noexcept : options_(options) {}
 
   /// Computes one Affine a channel of `weight`, whose elements lie as `layout` says. Refuses NaN and Inf, empty data
   /// and a channel whose range overflows float32 (unusable_scale, index = channel). O(n).
-  Status calibrate(std::span<const float> weight, const ChannelLayout& layout) {
+  constexpr Status calibrate(std::span<const float> weight, const ChannelLayout& layout) {
     if (weight.empty()) return {StatusCode::empty};
     if (weight.size() != layout.size()) return {StatusCode::size_mismatch, weight.size()};
     std::vector<ValueRange> ranges(layout.channels());
@@ -63,12 +64,25 @@ class Arq {
   }
 
   /// One Affine a channel, or a single one.
-  [[nodiscard]] const std::vector<Affine>& channels() const noexcept { return channels_; }
+  [[nodiscard]] constexpr const std::vector<Affine>& channels() const noexcept { return channels_; }
 
   /// Channels whose weights are zero or too small for a scale of their own: theirs was replaced by 1, all codes are 0.
   [[nodiscard]] const std::vector<std::size_t>& degenerate_channels() const noexcept { return degenerate_; }
 
-  /// Weights as integer execution sees them; `result` may be `weight`. \pre calibrated with the same size
+  /// Weights as integer execution sees them; `result` may be `weight`. Refuses sizes other than the calibrated one, NaN
+  /// and Inf. The scales stay those of calibrate().
+  Status forward(std::span<const float> weight, std::span<float> result) const noexcept {
+    if (weight.empty()) return {StatusCode::empty};
+    if (weight.size() != layout_.size()) return {StatusCode::size_mismatch, weight.size()};
+    if (result.size() != weight.size()) return {StatusCode::size_mismatch, result.size()};
+    if (const Status status = check_finite(weight); !status) return status;
+    fake_quantize(weight, result);
+    return {};
+  }
+  [[nodiscard]] QuantParams params() const { return {channels_, B::range}; }
+  [[nodiscard]] RecordExtras extras() const { return {}; }
+
+  /// The same as forward() without its checks. \pre calibrated with the same size
   void fake_quantize(std::span<const float> weight, std::span<float> result) const noexcept {
     assert(weight.size() == layout_.size() && result.size() == weight.size());
     amct::fake_quantize<DivideAddRound>(weight, result, layout_, channels_, B::range);
@@ -86,5 +100,7 @@ class Arq {
   std::vector<Affine> channels_;
   std::vector<std::size_t> degenerate_;
 };
+
+static_assert(WeightQuantizer<Arq<>>);
 
 }  // namespace amct

@@ -39,8 +39,10 @@ struct RecordExtras {
 /// Replaces values by those that a quantized network would see.
 ///
 /// - `Bits` is the width of its codes;
-/// - `forward(x, y)` writes the fake-quantized values, or refuses data without touching y; y may be x;
-/// - `params()` and `extras()` are what a record is made of; pre: calibrated, or given in the options.
+/// - `forward(x, y)` writes the fake-quantized values, or refuses data without touching y (StatusCode::not_ready before
+///   anything was calibrated); y may be x;
+/// - `params()` and `extras()` are what a record is made of; pre: calibrated, or given in the options. For non-uniform
+///   quantizers the codes of params() are those of the INT8 images of their levels.
 template <class Q>
 concept Quantizer = requires(Q quantizer, const Q ready, std::span<const float> x, std::span<float> y) {
   typename Q::Options;
@@ -51,7 +53,8 @@ concept Quantizer = requires(Q quantizer, const Q ready, std::span<const float> 
   { ready.extras() } -> std::same_as<RecordExtras>;
 };
 
-/// A quantizer of activations: `calibrate(batch)` takes in one batch of values.
+/// A quantizer of activations: `calibrate(batch)` takes in one batch of values. Batches behind the last one that it
+/// needs are accepted and left out.
 template <class Q>
 concept ActivationQuantizer = Quantizer<Q> && requires(Q quantizer, std::span<const float> batch) {
   { quantizer.calibrate(batch) } -> std::same_as<Status>;
@@ -64,7 +67,7 @@ concept WeightQuantizer = Quantizer<Q> && requires(Q quantizer, std::span<const 
 };
 
 /// A quantizer that can be trained: `backward(x, upstream, gradient)` writes the gradient of x and adds those of the
-/// parameters to what `parameters()` gives; pre: x is what forward() saw last.
+/// parameters to what `parameters()` gives, views into the quantizer; pre: x is what forward() saw last.
 template <class Q>
 concept TrainableQuantizer = Quantizer<Q> &&
     requires(Q quantizer, std::span<const float> x, std::span<float> gradient) {

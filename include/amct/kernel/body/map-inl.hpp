@@ -38,56 +38,66 @@ AMCT_VOP void map_cached(const Kernel& kernel, std::span<const In> in, std::span
   if (short_in != 0) std::memcpy(end, last_out, short_out * sizeof(Out));
 }
 
-/// The same as a function, for the ends of streams.
-template <class Kernel, class In, class Out>
-[[gnu::noinline]] void map_end(const Kernel& shared, std::span<const In> in, std::span<Out> out,
-                               std::size_t first) noexcept {
-  const Kernel kernel = shared;  // a copy that no store to `out` can change
-  map_cached(kernel, in, out, first);
+/// Which elements go in streams: `length` of the input in each, behind a head that ends where the output's lines begin.
+struct Streams {
+  std::size_t head = 0;
+  std::size_t length = 0;
+};
+inline constexpr std::size_t kStreams = 4;
+
+/// No streams if the output has no aligned block, or not enough of them.
+template <class Kernel, class Out>
+[[nodiscard]] Streams plan_streams(std::size_t size, const Out* out) noexcept {
+  constexpr std::size_t kLine = 64;
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(out) % kLine / sizeof(Out);
+  const std::size_t head_out = beyond == 0 ? 0 : kLine / sizeof(Out) - beyond;
+  const std::size_t head = head_out * Kernel::kIn / Kernel::kOut;
+  if (head * Kernel::kOut != head_out * Kernel::kIn || size < head) return {};
+  return {head, (size - head) / (kStreams * Kernel::kIn) * Kernel::kIn};
 }
 
 /// Several streams in turn, each with a prefetch ahead, keep more lines of memory on the way than one does; the stores
 /// bypass the caches, so that no line is read only to be overwritten.
 template <class Kernel, class In, class Out>
-[[gnu::noinline]] void map_streamed(const Kernel& shared, std::span<const In> in, std::span<Out> out) noexcept {
-  constexpr std::size_t kStreams = 4;
+[[gnu::noinline]] void map_streams(const Kernel& shared, const In* in, Out* out, const Streams& streams) noexcept {
   constexpr std::size_t kLine = 64;
   constexpr std::size_t kAhead = 1024;
-  const Kernel kernel = shared;
-  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(out.data()) % kLine / sizeof(Out);
-  const std::size_t head_out = beyond == 0 ? 0 : kLine / sizeof(Out) - beyond;
-  const std::size_t head = head_out * Kernel::kIn / Kernel::kOut;
-  if (head * Kernel::kOut != head_out * Kernel::kIn || in.size() < head + kStreams * Kernel::kIn) {
-    return map_end(shared, in, out, 0);  // no aligned block, or not enough of them
-  }
-  const std::size_t stream = (in.size() - head) / (kStreams * Kernel::kIn) * Kernel::kIn;
-  const std::size_t stream_out = stream / Kernel::kIn * Kernel::kOut;
-  map_end(shared, in.first(head), out.first(head_out), 0);
-  const In* from = in.data() + head;
-  Out* to = out.data() + head_out;
-  for (std::size_t i = 0; i < stream; i += Kernel::kIn) {
+  const Kernel kernel = shared;  // a copy that no store to `out` can change, so that it stays in registers
+  const In* from = in + streams.head;
+  Out* to = out + streams.head * Kernel::kOut / Kernel::kIn;
+  const std::size_t length_out = streams.length / Kernel::kIn * Kernel::kOut;
+  for (std::size_t i = 0; i < streams.length; i += Kernel::kIn) {
     for (std::size_t s = 0; s < kStreams; ++s) {
-      const In* const block = from + s * stream;
+      const In* const block = from + s * streams.length;
       for (std::size_t line = 0; line < Kernel::kIn * sizeof(In); line += kLine) {
         __builtin_prefetch(reinterpret_cast<const char*>(block) + kAhead + line);
       }
-      kernel.template block<Traffic::streamed>(block, to + s * stream_out, head + s * stream + i);
+      kernel.template block<Traffic::streamed>(block, to + s * length_out, streams.head + s * streams.length + i);
     }
     from += Kernel::kIn;
     to += Kernel::kOut;
   }
   finish_streaming();
-  const std::size_t done = head + kStreams * stream;
-  map_end(shared, in.subspan(done), out.subspan(head_out + kStreams * stream_out), done);
 }
 
+/// What lies in front of the streams and behind them goes through the caches.
 template <class Kernel, class In, class Out>
 AMCT_VOP void map(const Kernel& kernel, std::span<const In> in, std::span<Out> out, Traffic traffic) {
-  if (traffic == Traffic::streamed) {
+  Streams streams = traffic == Traffic::streamed ? plan_streams<Kernel>(in.size(), out.data()) : Streams{};
+  std::size_t first = 0;
+  std::size_t count = streams.length == 0 ? in.size() : streams.head;
+  for (;;) {
+    const std::size_t first_out = first * Kernel::kOut / Kernel::kIn;
+    const std::size_t count_out =
+        first + count == in.size() ? out.size() - first_out : count * Kernel::kOut / Kernel::kIn;
+    map_cached(kernel, in.subspan(first, count), out.subspan(first_out, count_out), first);
+    if (streams.length == 0) return;
     const Kernel shared = kernel;  // another one, so that this one need not have an address
-    return map_streamed(shared, in, out);
+    map_streams(shared, in.data(), out.data(), streams);
+    first = streams.head + kStreams * streams.length;
+    count = in.size() - first;
+    streams.length = 0;
   }
-  map_cached(kernel, in, out, 0);
 }
 
 }  // namespace amct::kernel::AMCT_ARCH_NAMESPACE

@@ -5,30 +5,6 @@ namespace amct::kernel::AMCT_ARCH_NAMESPACE {
 
 using namespace amct::simd::AMCT_ARCH_NAMESPACE;
 
-/// The k outermost values seen on one side, as a heap with the innermost of them in front.
-template <Tail T>
-class Outermost {
- public:
-  explicit Outermost(std::span<const float> first) : values_(first.begin(), first.end()) {
-    std::make_heap(values_.begin(), values_.end(), FurtherOut<T>{});
-  }
-
-  [[nodiscard]] float innermost() const noexcept { return values_.front(); }
-
-  void take(std::span<const float> part) noexcept {
-    const FurtherOut<T> further_out;
-    for (const float value : part) {
-      if (!further_out(value, values_.front())) continue;
-      std::pop_heap(values_.begin(), values_.end(), further_out);
-      values_.back() = value;
-      std::push_heap(values_.begin(), values_.end(), further_out);
-    }
-  }
-
- private:
-  std::vector<float> values_;
-};
-
 /// One read of the data for ranks near the ends. Blocks with nothing beyond the innermost values, which is nearly all,
 /// cost some comparisons.
 [[nodiscard]] inline Tails tails(std::span<const float> values, std::size_t smallest, std::size_t largest) {
@@ -36,8 +12,8 @@ class Outermost {
   constexpr std::size_t kRareEnough = 32;
   const std::size_t start = std::max(smallest, largest);
   if (start > values.size() / kRareEnough) return reference::tails(values, smallest, largest);
-  Outermost<Tail::smallest> low(values.first(smallest));
-  Outermost<Tail::largest> high(values.first(largest));
+  Outermost low(values.first(smallest), Outermost::Side::low);
+  Outermost high(values.first(largest), Outermost::Side::high);
   low.take(values.subspan(smallest, start - smallest));
   high.take(values.subspan(largest, start - largest));
   const auto rest = values.subspan(start);

@@ -11,26 +11,24 @@ using namespace amct::simd::AMCT_ARCH_NAMESPACE;
 template <std::size_t kBlock, class Visit>
 AMCT_VOP std::size_t for_each_block(std::span<const float> x, const Visit& visit) {
   constexpr std::size_t kLarge = std::size_t{4} << 20;
-  constexpr std::size_t kStreams = 4;
+  constexpr std::size_t kReadStreams = 4;
   constexpr std::size_t kLine = 64;
   constexpr std::size_t kAhead = 2048;
-  const std::size_t streams = x.size() >= kLarge && simd::reads_in_streams() ? kStreams : 1;
+  const std::size_t streams = x.size() >= kLarge && simd::reads_in_streams() ? kReadStreams : 1;
   const std::size_t stream = x.size() / (streams * kBlock) * kBlock;
   const float* const begin = x.data();
-  if (streams == 1) {
-    for (std::size_t i = 0; i < stream; i += kBlock) visit(begin + i);
-    return stream;
-  }
   for (std::size_t i = 0; i < stream; i += kBlock) {
-    for (std::size_t s = 0; s < kStreams; ++s) {
-      const float* const block = begin + s * stream + i;
-      for (std::size_t line = 0; line < kBlock * sizeof(float); line += kLine) {
-        __builtin_prefetch(reinterpret_cast<const char*>(block) + kAhead + line);
+    const float* block = begin + i;
+    for (std::size_t s = 0; s < streams; ++s, block += stream) {
+      if (streams > 1) {
+        for (std::size_t line = 0; line < kBlock * sizeof(float); line += kLine) {
+          __builtin_prefetch(reinterpret_cast<const char*>(block) + kAhead + line);
+        }
       }
       visit(block);
     }
   }
-  return kStreams * stream;
+  return streams * stream;
 }
 
 }  // namespace amct::kernel::AMCT_ARCH_NAMESPACE

@@ -19,17 +19,17 @@ enum class Way : std::uint8_t { product, quotient, scalar };
   return in_reach && has_exact_quotients(c.scale) ? Way::quotient : Way::scalar;
 }
 
-/// Adds at most one block to the sums of kCount candidates. Without kClips all values lie within all clip ranges.
-template <std::size_t kCount, bool kClips, Way kWay>
+/// Adds at most one block to the sums of kTogether candidates. Without kClips all values lie within all clip ranges.
+template <bool kClips, Way kWay>
 void add_residual_block(std::span<const float> block, const ScaleCandidate* candidates, double* sums) noexcept {
   constexpr std::size_t kVectors = kResidualLanes / kLanes;
   const F rounder = set(12582912.0F);
-  F low[kCount];
-  F high[kCount];
-  F scale[kCount];
-  F inverse[kCount];
-  F lanes[kCount][kVectors];
-  unroll<kCount>([&](auto c) AMCT_VLAMBDA {
+  F low[kTogether];
+  F high[kTogether];
+  F scale[kTogether];
+  F inverse[kTogether];
+  F lanes[kTogether][kVectors];
+  unroll<kTogether>([&](auto c) AMCT_VLAMBDA {
     low[c] = set(candidates[c].low);
     high[c] = set(candidates[c].high);
     scale[c] = set(candidates[c].scale);
@@ -40,7 +40,7 @@ void add_residual_block(std::span<const float> block, const ScaleCandidate* cand
   for (; i + kResidualLanes <= block.size(); i += kResidualLanes) {
     unroll<kVectors>([&](auto v) AMCT_VLAMBDA {
       const F x = load(block.data() + i + v * kLanes);
-      unroll<kCount>([&](auto c) AMCT_VLAMBDA {
+      unroll<kTogether>([&](auto c) AMCT_VLAMBDA {
         const F clipped = kClips ? at_most(at_least(x, low[c]), high[c]) : x;
         F raised;
         if constexpr (kWay == Way::product) {
@@ -55,7 +55,7 @@ void add_residual_block(std::span<const float> block, const ScaleCandidate* cand
       });
     });
   }
-  unroll<kCount>([&](auto c) AMCT_VLAMBDA {
+  unroll<kTogether>([&](auto c) AMCT_VLAMBDA {
     float stored[kResidualLanes];
     unroll<kVectors>([&](auto v) AMCT_VLAMBDA { store(stored + v * kLanes, lanes[c][v]); });
     for (std::size_t k = 0; i + k < block.size(); ++k) {
@@ -66,13 +66,24 @@ void add_residual_block(std::span<const float> block, const ScaleCandidate* cand
   });
 }
 
-/// The same for candidates that are all found in one way.
-template <std::size_t kCount>
-void add_residual_block(std::span<const float> block, Way way, bool clips, const ScaleCandidate* candidates,
-                        double* sums) noexcept {
-  if (way == Way::quotient) return add_residual_block<kCount, true, Way::quotient>(block, candidates, sums);
-  if (clips) return add_residual_block<kCount, true, Way::product>(block, candidates, sums);
-  add_residual_block<kCount, false, Way::product>(block, candidates, sums);
+/// The same for up to kTogether candidates that are all found in one way. Missing ones are computed as copies of the
+/// first, for nobody.
+inline void add_residual_block(std::span<const float> block, Way way, bool clips,
+                               std::span<const ScaleCandidate> candidates, double* sums) noexcept {
+  ScaleCandidate group[kTogether];
+  double group_sums[kTogether] = {};
+  for (std::size_t c = 0; c < kTogether; ++c) {
+    group[c] = candidates[c < candidates.size() ? c : 0];
+    group_sums[c] = c < candidates.size() ? sums[c] : 0.0;
+  }
+  if (way == Way::quotient) {
+    add_residual_block<true, Way::quotient>(block, group, group_sums);
+  } else if (clips) {
+    add_residual_block<true, Way::product>(block, group, group_sums);
+  } else {
+    add_residual_block<false, Way::product>(block, group, group_sums);
+  }
+  std::copy_n(group_sums, candidates.size(), sums);
 }
 
 inline void add_squared_residuals(std::span<const float> x, std::span<const ScaleCandidate> candidates,
@@ -82,17 +93,17 @@ inline void add_squared_residuals(std::span<const float> x, std::span<const Scal
     const Extremes ends = extremes(block);
     const auto clips = [&](const ScaleCandidate& c) { return ends.min < c.low || ends.max > c.high; };
     for (std::size_t i = 0; i < candidates.size();) {
-      const auto group = candidates.subspan(i, std::min(kTogether, candidates.size() - i));
-      const Way way = way_of(group[0]);
-      const bool alike = std::ranges::all_of(group, [&](const ScaleCandidate& c) { return way_of(c) == way; });
+      const Way way = way_of(candidates[i]);
       if (way == Way::scalar) {
-        reference::add_residual_block(block, group[0], sums[i++]);
-      } else if (group.size() == kTogether && alike) {
-        add_residual_block<kTogether>(block, way, std::ranges::any_of(group, clips), group.data(), &sums[i]);
-        i += kTogether;
-      } else {
-        add_residual_block<1>(block, way, clips(group[0]), group.data(), &sums[i++]);
+        reference::add_residual_block(block, candidates[i], sums[i]);
+        ++i;
+        continue;
       }
+      std::size_t count = 1;
+      while (count < kTogether && i + count < candidates.size() && way_of(candidates[i + count]) == way) ++count;
+      const auto group = candidates.subspan(i, count);
+      add_residual_block(block, way, std::ranges::any_of(group, clips), group, &sums[i]);
+      i += count;
     }
   }
 }

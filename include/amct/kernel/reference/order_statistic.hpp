@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 namespace amct {
@@ -19,17 +17,6 @@ struct Tails {
 };
 
 }  // namespace amct
-
-namespace amct::kernel {
-
-/// Which end of the order ranks are counted from.
-enum class Tail : bool { smallest, largest };
-
-/// True for values further out on a tail.
-template <Tail T>
-using FurtherOut = std::conditional_t<T == Tail::largest, std::greater<>, std::less<>>;
-
-}  // namespace amct::kernel
 
 namespace amct::kernel::reference {
 

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <amct/core/args.hpp>
+#include <amct/observe/ifmr.hpp>
+#include <amct/observe/luq_mse.hpp>
+#include <amct/observe/snq.hpp>
+#include <amct/quantize/arq.hpp>
+#include <amct/quantize/fixed.hpp>
+#include <amct/quantize/lnq.hpp>
+#include <amct/quantize/luq.hpp>
+#include <amct/quantize/observed.hpp>
+#include <amct/quantize/registry.hpp>
+#include <amct/quantize/snq.hpp>
+#include <amct/quantize/torch_fake_quantize.hpp>
+#include <amct/quantize/ulq.hpp>
+#include <amct/quantize/with_bits.hpp>
+
+/// \file
+/// The quantizers that configurations can name: those of AMCT's guide, and torch's FakeQuantize. Instantiates all of
+/// them at all their widths, so include it in one place.
+
+namespace amct {
+
+namespace builtin {
+
+/// A weight quantizer that takes the whole weight as one channel: channel_wise = false.
+template <WeightQuantizer Q>
+class WholeTensor : public Q {
+ public:
+  using Q::Q;
+  Status calibrate(std::span<const float> weight, const ChannelLayout&) {
+    return Q::calibrate(weight, ChannelLayout::per_tensor(weight.size()));
+  }
+};
+
+inline void read(ArgReader& reader, IfmrOptions& options) {
+  bool with_offset = options.symmetry == Symmetry::asymmetric;
+  reader.read("with_offset", with_offset);
+  options.symmetry = with_offset ? Symmetry::asymmetric : Symmetry::symmetric;
+  reader.read("batch_num", options.batch_num);
+  reader.read("max_percentile", options.max_percentile);
+  reader.read("min_percentile", options.min_percentile);
+  reader.read("search_start", options.search_start);
+  reader.read("search_end", options.search_end);
+  reader.read("search_step", options.search_step);
+  reader.ignore("object_layer");
+}
+
+inline void read(ArgReader& reader, LuqMseOptions& options) {
+  std::string scheme = "symmetric";
+  reader.read("qscheme", scheme);
+  if (scheme == "affine") options.scheme = LuqScheme::affine;
+  else if (scheme == "dynamic") options.scheme = LuqScheme::dynamic;
+  else if (scheme != "symmetric") reader.refuse("qscheme", 0.0, "symmetric, affine or dynamic");
+  reader.read("search_start", options.search_start);
+  reader.read("search_end", options.search_end);
+  reader.read("steps", options.steps);
+  reader.read("batch_num", options.batch_num);
+}
+
+/// quant_min and quant_max may be stated, but only as the ends of the codes.
+inline void read_code_ends(ArgReader& reader, CodeRange range) {
+  int low = range.min();
+  int high = range.max();
+  reader.read("quant_min", low);
+  reader.read("quant_max", high);
+  if (low != range.min()) reader.refuse("quant_min", low, "-2^(num_bits - 1)");
+  if (high != range.max()) reader.refuse("quant_max", high, "2^(num_bits - 1) - 1");
+}
+
+/// The observer's name may be stated, but only the one that the quantizer is made for.
+inline void read_observer(ArgReader& reader, const char* expected) {
+  std::string name = expected;
+  reader.read("observer", name);
+  if (name != expected) reader.refuse("observer", 0.0, expected);
+}
+
+inline int read_bits(ArgReader& reader, int default_bits) {
+  int bits = default_bits;
+  reader.read("num_bits", bits);
+  return bits;
+}
+
+/// Makes Q, unless an argument was refused.
+template <Quantizer Q>
+Status finish(const ArgReader& reader, typename Q::Options options, AnyQuantizer& result) {
+  if (const Status status = reader.status(); !status.ok()) return status;
+  result = AnyQuantizer(Q(std::move(options)));
+  return {};
+}
+
+inline constexpr const char* kWide = "8..16";
+inline constexpr const char* kIfmrWidths = "4 or 8..16";
+inline constexpr const char* kEveryWidth = "4..16";
+inline constexpr const char* kWeightWidths = "4..8";
+inline constexpr const char* kFourOrEight = "4 or 8";
+
+/// with_bits for the activation widths of the guide.
+template <class Use>
+[[nodiscard]] Status with_wide_bits(int bits, const Use& use) {
+  return with_bits<8, 9, 10, 11, 12, 13, 14, 15, 16>(bits, kWide, use);
+}
+
+inline Status make_ifmr(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  IfmrOptions options;
+  const int bits = read_bits(reader, 8);
+  read(reader, options);
+  if (const Status status = options.check(); !status.ok()) return status;
+  return with_bits<4, 8, 9, 10, 11, 12, 13, 14, 15, 16>(
+      bits, kIfmrWidths, [&]<BitWidth B>(B) { return finish<Observed<B, Ifmr>>(reader, options, result); });
+}
+
+inline Status make_luq_mse(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  LuqMseOptions options;
+  const int bits = read_bits(reader, 8);
+  read(reader, options);
+  read_code_ends(reader, {bits});
+  if (const Status status = options.check(); !status.ok()) return status;
+  return with_wide_bits(bits, [&]<BitWidth B>(B) { return finish<Observed<B, LuqMse>>(reader, options, result); });
+}
+
+inline Status make_arq(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  const int bits = read_bits(reader, 8);
+  bool channel_wise = true;
+  reader.read("channel_wise", channel_wise);
+  read_observer(reader, "ArqObserver");
+  return with_bits<4, 8>(bits, kFourOrEight, [&]<BitWidth B>(B) {
+    return channel_wise ? finish<Arq<B>>(reader, {}, result) : finish<WholeTensor<Arq<B>>>(reader, {}, result);
+  });
+}
+
+inline Status make_snq(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  SnqOptions options;
+  const int bits = read_bits(reader, 4);
+  std::string init = "uniform";
+  reader.read("init_algo", init);
+  reader.read("channel_wise", options.channel_wise);
+  reader.read("max_iteration", options.search.max_iteration);
+  reader.read("cali_min_distance", options.search.cali_min_distance);
+  if (init == "gaussian") options.search.init_algo = ClusterInit::gaussian;
+  else if (init == "d2sampling") options.search.init_algo = ClusterInit::d2sampling;
+  else if (init != "uniform") reader.refuse("init_algo", 0.0, "uniform, gaussian or d2sampling");
+  if (const Status status = options.search.check(); !status.ok()) return status;
+  return with_bits<4>(bits, "4", [&]<BitWidth B>(B) { return finish<Snq<B>>(reader, options, result); });
+}
+
+inline Status make_ulq(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  UlqOptions<Ifmr> options;
+  const int bits = read_bits(reader, 8);
+  float clip_max = 0.0F;
+  float clip_min = 0.0F;
+  reader.read("clip_max", clip_max);
+  reader.read("clip_min", clip_min);
+  if (args.find("clip_max") != nullptr) options.clip_max = clip_max;
+  if (args.find("clip_min") != nullptr) options.clip_min = clip_min;
+  reader.read("fixed_min", options.fixed_min);
+  read_observer(reader, "IFMRObserver");
+  read(reader, options.observer);
+  if (const Status status = options.check(); !status.ok()) return status;
+  return with_wide_bits(bits, [&]<BitWidth B>(B) { return finish<Ulq<B>>(reader, options, result); });
+}
+
+inline Status make_luq(ArgReader& reader, LuqOptions<LuqMse>& options, int bits) {
+  reader.read("max_value_eps", options.max_value_eps);
+  read_observer(reader, "LuqMseObserver");
+  read(reader, options.observer);
+  read_code_ends(reader, {bits});
+  if (const Status status = options.observer.check(); !status.ok()) return status;
+  return options.check();
+}
+
+inline Status make_luq_activation(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  LuqOptions<LuqMse> options;
+  const int bits = read_bits(reader, 8);
+  if (const Status status = make_luq(reader, options, bits); !status.ok()) return status;
+  return with_wide_bits(bits, [&]<BitWidth B>(B) { return finish<Luq<B>>(reader, options, result); });
+}
+
+inline Status make_luq_weight(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  LuqOptions<LuqMse> options;
+  const int bits = read_bits(reader, 8);
+  if (const Status status = make_luq(reader, options, bits); !status.ok()) return status;
+  return with_bits<8>(bits, "8", [&]<BitWidth B>(B) { return finish<Luq<B>>(reader, options, result); });
+}
+
+inline Status make_lnq(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  LnqOptions options;
+  const int bits = read_bits(reader, 4);
+  read_observer(reader, "SnqObserver");
+  reader.read("cluster_freq", options.cluster_freq);
+  reader.read("max_iteration", options.max_iteration);
+  reader.read("min_distance", options.min_distance);
+  reader.read("clip_max", options.clip_max);
+  reader.read("symmetric", options.symmetric);
+  reader.ignore("channel_wise");  // has no effect in AMCT either
+  if (const Status status = options.check(); !status.ok()) return status;
+  return with_bits<4>(bits, "4", [&]<BitWidth B>(B) { return finish<Lnq<B>>(reader, options, result); });
+}
+
+inline Status make_fixed_activation(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  FixedOptions options;
+  const int bits = read_bits(reader, 8);
+  reader.read("scale", options.scale);
+  reader.read("zero_point", options.zero_point);
+  if (args.find("zero_point") == nullptr) reader.refuse("zero_point", 0.0, "required for activations");
+  if (options.scale.size() > 1) reader.refuse("scale", options.scale[1], "one number for activations");
+  return with_bits<4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>(bits, kEveryWidth, [&]<BitWidth B>(B) {
+    if (const Status status = options.check(B::range); !status.ok()) return status;
+    return finish<Fixed<B>>(reader, options, result);
+  });
+}
+
+inline Status make_fixed_weight(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  FixedOptions options;
+  const int bits = read_bits(reader, 8);
+  reader.read("scale", options.scale);
+  return with_bits<4, 5, 6, 7, 8>(bits, kWeightWidths, [&]<BitWidth B>(B) {
+    if (const Status status = options.check(B::range); !status.ok()) return status;
+    return finish<Fixed<B>>(reader, options, result);
+  });
+}
+
+inline Status make_torch(const Args& args, AnyQuantizer& result) {
+  ArgReader reader(args);
+  TorchFakeQuantizeOptions options;
+  std::string observer = "torch.quantization.MovingAverageMinMaxObserver";
+  std::string type = "torch.qint8";
+  std::string scheme = "torch.per_tensor_affine";
+  int axis = 0;
+  reader.read("observer", observer);
+  reader.read("dtype", type);
+  reader.read("qscheme", scheme);
+  reader.read("reduce_range", options.reduce_range);
+  reader.read("averaging_constant", options.averaging_constant);
+  reader.read("ch_axis", axis);  // the layout of a weight follows from it, where the tensor's shape is known
+  const int bits = read_bits(reader, 8);
+  read_code_ends(reader, {bits});
+  if (axis < 0) reader.refuse("ch_axis", axis, "an axis of the tensor, counted from 0");
+  if (type != "torch.qint8") reader.refuse("dtype", 0.0, "torch.qint8: codes are signed");
+  const bool moving = observer == "torch.quantization.MovingAverageMinMaxObserver";
+  const bool known = moving || observer == "torch.quantization.MinMaxObserver" ||
+                     observer == "torch.quantization.PerChannelMinMaxObserver";
+  if (!known) {
+    reader.refuse("observer", 0.0,
+                  "torch.quantization.MinMaxObserver, MovingAverageMinMaxObserver or "
+                  "PerChannelMinMaxObserver");
+  }
+  options.observer = moving ? TorchObserver::moving_average_min_max : TorchObserver::min_max;
+  const bool symmetric = scheme == "torch.per_tensor_symmetric" || scheme == "torch.per_channel_symmetric";
+  if (!symmetric && scheme != "torch.per_tensor_affine" && scheme != "torch.per_channel_affine") {
+    reader.refuse("qscheme", 0.0,
+                  "torch.per_tensor_affine, per_tensor_symmetric, per_channel_affine or "
+                  "per_channel_symmetric");
+  }
+  options.symmetry = symmetric ? Symmetry::symmetric : Symmetry::asymmetric;
+  return with_bits<8>(bits, "8", [&]<BitWidth B>(B) { return finish<TorchFakeQuantize<B>>(reader, options, result); });
+}
+
+}  // namespace builtin
+
+/// A registry with every quantizer and observer that AMCT's guide names, and torch.quantization.FakeQuantize.
+[[nodiscard]] inline QuantizerRegistry builtin_registry() {
+  using namespace builtin;
+  QuantizerRegistry registry;
+  registry.add({"IFMRObserver", Role::activation, kIfmrWidths, make_ifmr});
+  registry.add({"LuqMseObserver", Role::activation, kWide, make_luq_mse});
+  registry.add({"ArqObserver", Role::weight, kFourOrEight, make_arq});
+  registry.add({"SnqObserver", Role::weight, "4", make_snq});
+  registry.add({"UlqFakeQuantize", Role::activation, kWide, make_ulq});
+  registry.add({"LuqActivationFakeQuantize", Role::activation, kWide, make_luq_activation});
+  registry.add({"LuqWeightFakeQuantize", Role::weight, "8", make_luq_weight});
+  registry.add({"ArqWeightFakeQuantize", Role::weight, kFourOrEight, make_arq});
+  registry.add({"LnqFakeQuantize", Role::weight, "4", make_lnq});
+  registry.add({"FixedFakeQuantize", Role::activation, kEveryWidth, make_fixed_activation});
+  registry.add({"FixedFakeQuantize", Role::weight, kWeightWidths, make_fixed_weight});
+  registry.add({"torch.quantization.FakeQuantize", Role::activation, "8", make_torch});
+  registry.add({"torch.quantization.FakeQuantize", Role::weight, "8", make_torch});
+  return registry;
+}
+
+}  // namespace amct
