@@ -116,6 +116,14 @@ AMCT_EXACT_BEGIN
   return static_cast<std::int32_t>(-round_half_even(min / scale)) + range.min();
 }
 
+/// Scale and offset of the chosen candidate. \param min  the lower percentile, at most 0
+[[nodiscard]] constexpr Affine affine(float min, const ScaleCandidate& chosen, CodeRange range,
+                                      Symmetry symmetry) noexcept {
+  const Affine result{chosen.scale, 0};
+  if (symmetry == Symmetry::symmetric || !is_usable(result)) return result;
+  return {chosen.scale, offset(min, chosen.scale, range)};
+}
+
 AMCT_EXACT_END
 
 }  // namespace ifmr
@@ -148,7 +156,8 @@ class Ifmr {
   [[nodiscard]] constexpr bool ready() const noexcept { return seen_.batches >= options_.batch_num; }
   [[nodiscard]] constexpr Affine compute(CodeRange range) const {
     const Search plan = prepare(range);
-    return affine(plan, find_best_scale(seen_.values, plan.candidates).index, range);
+    const std::size_t best = find_best_scale(seen_.values, plan.candidates).index;
+    return ifmr::affine(plan.ends.low, plan.candidates[best], range, options_.symmetry);
   }
   constexpr Status merge(const Ifmr& other) {
     seen_.values.insert(seen_.values.end(), other.seen_.values.begin(), other.seen_.values.end());
@@ -170,7 +179,7 @@ class Ifmr {
     for (double& loss : result.losses) loss /= static_cast<double>(seen_.values.size());
     result.best =
         static_cast<std::size_t>(std::min_element(result.losses.begin(), result.losses.end()) - result.losses.begin());
-    result.affine = affine(plan, result.best, range);
+    result.affine = ifmr::affine(plan.ends.low, plan.candidates[result.best], range, options_.symmetry);
     return result;
   }
 
@@ -186,14 +195,6 @@ class Ifmr {
         tails(seen_.values, ifmr::rank(options_.min_percentile, count), ifmr::rank(options_.max_percentile, count));
     const Tails ends{std::min(found.low, 0.0F), std::max(found.high, 0.0F)};
     return {ends, ifmr::candidates(ends.low, ends.high, range, options_)};
-  }
-
-  [[nodiscard]] constexpr Affine affine(const Search& plan, std::size_t best, CodeRange range) const {
-    Affine result{plan.candidates[best].scale, 0};
-    if (options_.symmetry == Symmetry::asymmetric && is_usable(result)) {
-      result.offset = ifmr::offset(plan.ends.low, result.scale, range);
-    }
-    return result;
   }
 
   Options options_;

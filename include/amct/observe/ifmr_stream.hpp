@@ -110,10 +110,7 @@ class IfmrStream {
     result.percentile_min = ends.low;
     result.losses = losses(candidates);
     result.best = static_cast<std::size_t>(std::ranges::min_element(result.losses) - result.losses.begin());
-    result.affine = {candidates[result.best].scale, 0};
-    if (options.symmetry == Symmetry::asymmetric && is_usable(result.affine)) {
-      result.affine.offset = ifmr::offset(ends.low, result.affine.scale, range);
-    }
+    result.affine = ifmr::affine(ends.low, candidates[result.best], range, options.symmetry);
     return result;
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,7 +13,6 @@
 #include <amct/core/granularity.hpp>
 #include <amct/core/rounding.hpp>
 #include <amct/core/status.hpp>
-#include <amct/kernel/clip_gradient.hpp>
 #include <amct/kernel/fake_quantize.hpp>
 #include <amct/kernel/range.hpp>
 #include <amct/quantize/concept.hpp>
@@ -47,6 +46,19 @@ AMCT_EXACT_BEGIN
   if (symmetric || !is_usable(Affine{scale, 0})) return {scale, 0};
   const float zero = static_cast<float>(range.min()) - round_half_even(low / scale);
   return {scale, detail::saturate(zero, range, 0)};
+}
+
+/// Upstream where the code of x, before saturation, is one of the range, and 0 elsewhere; by code and not by value, for
+/// half a step beyond the end codes rounds to them or not, as reciprocal and parity have it.
+inline void mask_clipped(std::span<const float> x, std::span<const float> upstream, const Affine& affine,
+                         CodeRange range, std::span<float> gradient) noexcept {
+  const float reciprocal = 1.0F / affine.scale;
+  const auto low = static_cast<float>(range.min() - affine.offset);
+  const auto high = static_cast<float>(range.max() - affine.offset);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const float steps = round_half_even(x[i] * reciprocal);
+    gradient[i] = steps < low || steps > high ? 0.0F : upstream[i];
+  }
 }
 
 AMCT_EXACT_END
@@ -106,12 +118,8 @@ class TorchFakeQuantize {
   Status backward(std::span<const float> x, std::span<const float> upstream, std::span<float> gradient) const {
     if (x.size() != upstream.size() || x.size() != gradient.size()) return {StatusCode::size_mismatch, x.size()};
     for_each_run(layout_of(x.size()), [&](std::size_t channel, std::size_t first, std::size_t count) {
-      const Affine& affine = affines_[channel];
-      // Half a step beyond the end codes still rounds to them.
-      const float low = (static_cast<float>(range().min() - affine.offset) - 0.5F) * affine.scale;
-      const float high = (static_cast<float>(range().max() - affine.offset) + 0.5F) * affine.scale;
-      mask_clipped(x.subspan(first, count), upstream.subspan(first, count), {low, high, affine.scale},
-                   gradient.subspan(first, count));
+      torch_rule::mask_clipped(x.subspan(first, count), upstream.subspan(first, count), affines_[channel], range(),
+                               gradient.subspan(first, count));
     });
     return {};
   }
