@@ -12,6 +12,7 @@ LIBRARIES = ("Eigen", "xtensor", "oneDNN", "XNNPACK", "plain loop", "ONNX Runtim
 ARRAYS = ("Eigen", "xtensor", "plain loop", "ONNX Runtime")
 OWN_SERIAL = ("amct, 1 thread",)
 OWN_RECIPROCAL = ("amct, reciprocal",)
+OWN_BRUTE_FORCE = ("amct, all losses",)
 
 
 class Bar(NamedTuple):
@@ -60,6 +61,10 @@ BARS = (
     Bar("histogram_8192", (STATISTICS,), ("plain loop",), 5.0),
     Bar("scale_search", (STATISTICS,), ("plain loop",), 50.0),
     Bar("scale_search", (STATISTICS,), ("plain loop",), 50.0, threads=2),
+    # Observers.
+    Bar("ifmr", (STATISTICS,), ("torch",), 100.0),
+    Bar("ifmr_compute", (STATISTICS,), OWN_BRUTE_FORCE, 2.0),
+    Bar("hfmg", (STATISTICS,), ("torch",), 10.0),
 )
 
 

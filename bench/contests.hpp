@@ -23,5 +23,6 @@ void run_histogram();
 void run_residual();
 void run_scale_search();
 void run_ifmr();
+void run_hfmg();
 
 }  // namespace bench

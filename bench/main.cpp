@@ -23,5 +23,6 @@ int main(int argc, char** argv) {
   bench::run_residual();
   bench::run_scale_search();
   bench::run_ifmr();
+  bench::run_hfmg();
   bench::close_results();
 }

@@ -58,7 +58,7 @@ for ((round = 1; round <= rounds; ++round)); do
       echo "ONNX Runtime failed in this round."
   fi
   if $python -c 'import torch' 2> /dev/null; then
-    $python bench/peers/torch_peer.py out/bench/data "out/bench/torch-$round.json" $min_seconds "$filter" ||
+    $python bench/peers/torch_peer.py out/bench/data "out/bench/torch-$round.json" $min_seconds "$filter" $round ||
       echo "torch failed in this round."
   fi
 done

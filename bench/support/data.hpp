@@ -27,6 +27,12 @@ inline void fill_normal(std::span<float> values) {
   for (float& value : values) value = normal(random);
 }
 
+/// Activations after a ReLU: the same with zeros for negative values.
+inline void fill_relu(std::span<float> values) {
+  fill_normal(values);
+  for (float& value : values) value = std::max(0.0F, value);
+}
+
 inline void fill_normal_tiles(std::span<float> values) {
   fill_tiles(values, [](std::span<float> tile) { fill_normal(tile); });
 }

@@ -85,7 +85,9 @@ void time_contestants() {
   if (results() != nullptr) {
     benchmark::RunSpecifiedBenchmarks(results());
   } else {
-    benchmark::RunSpecifiedBenchmarks();
+    using Console = benchmark::ConsoleReporter;
+    Console console(Console::OO_None);  // the library's own one does not live for another contest
+    benchmark::RunSpecifiedBenchmarks(&console);
   }
   benchmark::ClearRegisteredBenchmarks();
 }

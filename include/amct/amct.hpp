@@ -4,8 +4,8 @@
 /// \file
 /// The numeric core of amct: what an engine author needs to calibrate and quantize tensors. Standard library only.
 ///
-/// Further algorithms have headers of their own, amct/observe/<name>.hpp and amct/quantize/<name>.hpp, so that they cost
-/// only those who use them. So have networks, files and execution: amct/graph, amct/exec, amct/flow, amct/onnx ...
+/// Further algorithms have headers of their own, amct/observe/<name>.hpp and amct/quantize/<name>.hpp, so that they
+/// cost only those who use them. So have networks, files and execution: amct/graph, amct/exec, amct/flow, amct/onnx ...
 
 #include <amct/core/affine.hpp>
 #include <amct/core/bits.hpp>

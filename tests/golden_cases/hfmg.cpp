@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <amct/interop/npy.hpp>
 #include <amct/observe/hfmg.hpp>
 
+#include "golden_cases/inputs.hpp"
 #include "golden_cases/json_data.hpp"
 #include "golden_cases/report.hpp"
 
@@ -23,19 +23,6 @@ amct::HfmgOptions options_of(const Json& params) {
   return {.symmetry = params.at("with_offset").get<bool>() ? amct::Symmetry::asymmetric : amct::Symmetry::symmetric,
           .batch_num = params.at("batch_num").get<std::size_t>(),
           .num_of_bins = params.at("num_of_bins").get<std::size_t>()};
-}
-
-std::vector<std::vector<float>> inputs_of(const Json& test, const std::filesystem::path& folder) {
-  std::vector<std::vector<float>> batches;
-  if (test.contains("inputs")) {
-    for (const auto& input : test.at("inputs")) batches.push_back(floats(input.at("data")));
-    return batches;
-  }
-  for (const auto& name : test.at("inputs_npy")) {
-    const amct::Tensor tensor = amct::interop::read_npy(folder / name.get<std::string>());
-    batches.emplace_back(tensor.data<float>().begin(), tensor.data<float>().end());
-  }
-  return batches;
 }
 
 void compare_near(Findings& findings, const std::string& what, double got, double want, double tolerance) {

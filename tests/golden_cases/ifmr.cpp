@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <amct/interop/npy.hpp>
 #include <amct/observe/ifmr.hpp>
 #include <amct/observe/ifmr_stream.hpp>
 
+#include "golden_cases/inputs.hpp"
 #include "golden_cases/json_data.hpp"
 #include "golden_cases/report.hpp"
 
@@ -26,19 +26,6 @@ amct::IfmrOptions options_of(const Json& params) {
           .search_start = params.at("search_start").get<double>(),
           .search_end = params.at("search_end").get<double>(),
           .search_step = params.at("search_step").get<double>()};
-}
-
-std::vector<std::vector<float>> inputs_of(const Json& test, const std::filesystem::path& folder) {
-  std::vector<std::vector<float>> batches;
-  if (test.contains("inputs")) {
-    for (const auto& input : test.at("inputs")) batches.push_back(floats(input.at("data")));
-    return batches;
-  }
-  for (const auto& name : test.at("inputs_npy")) {
-    const amct::Tensor tensor = amct::interop::read_npy(folder / name.get<std::string>());
-    batches.emplace_back(tensor.data<float>().begin(), tensor.data<float>().end());
-  }
-  return batches;
 }
 
 void compare_ulps(std::vector<std::string>& findings, const std::string& what, float got, const Json& expected,

@@ -57,8 +57,8 @@ struct OpContext {
     }
     return {data.begin(), data.end()};
   }
-  /// Gives output 0 its shape and returns its elements. Refuses more than 2^29 of them (2 GiB): a network with odd sizes
-  /// gets a message and not all memory of the machine.
+  /// Gives output 0 its shape and returns its elements. Refuses more than 2^29 of them (2 GiB): a network with odd
+  /// sizes gets a message and not all memory of the machine.
   [[nodiscard]] std::span<float> make_output(Shape shape) const {
     constexpr std::int64_t kMostElements = std::int64_t{1} << 29;
     std::int64_t elements = 1;

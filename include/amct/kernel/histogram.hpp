@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <span>
 
@@ -53,7 +52,7 @@ inline void add_histogram(std::span<const float> x, float low, float high, std::
     const auto of_part = std::span(part).first(counts.size());
     in_default_fp_environment([&] { kernel::add_histogram(x.subspan(first, count), bins, of_part); });
     const std::lock_guard lock(mutex);
-    std::ranges::transform(counts, of_part, counts.begin(), std::plus<>{});
+    for (std::size_t bin = 0; bin < counts.size(); ++bin) counts[bin] += of_part[bin];
   });
 }
 

@@ -19,6 +19,7 @@
 #include <amct/observe/concept.hpp>
 #include <amct/observe/ifmr.hpp>
 #include <amct/observe/log_histogram.hpp>
+#include <amct/observe/log_histogram_observer.hpp>
 
 namespace amct {
 
@@ -77,28 +78,11 @@ AMCT_EXACT_END
 ///
 /// There is no number of batches: it is ready once it saw one, and takes any number. compute() is O(max_bins *
 /// candidates), split over threads. Degenerate data as with Ifmr.
-class IfmrStream {
+class IfmrStream : public LogHistogramObserver<IfmrStreamOptions> {
  public:
-  using Options = IfmrStreamOptions;
-  using State = LogHistogramState;
+  explicit IfmrStream(Options options = {}) : LogHistogramObserver(options) {}
 
-  explicit IfmrStream(Options options = {}) : options_(options), seen_(options.max_bins) {}
-
-  Status observe(std::span<const float> batch) {
-    if (const Status status = options_.check(); !status) return status;
-    return seen_.add(batch);
-  }
-  [[nodiscard]] bool ready() const noexcept { return !seen_.empty(); }
   [[nodiscard]] Affine compute(CodeRange range) const { return search(range).affine; }
-  Status merge(const IfmrStream& other) {
-    if (const Status status = options_.check(); !status) return status;
-    seen_.merge(other.seen_);
-    return {};
-  }
-  [[nodiscard]] const State& state() const noexcept { return seen_.state(); }
-  /// \pre a state of an observer with the same options
-  void restore(State state) noexcept { seen_.restore(std::move(state)); }
-  void reset() noexcept { seen_.reset(); }
 
   /// The same choice with the loss of every candidate. \pre at least one batch
   [[nodiscard]] IfmrResult search(CodeRange range) const {
@@ -138,9 +122,6 @@ class IfmrStream {
     });
     return result;
   }
-
-  Options options_;
-  LogHistogram seen_;
 };
 
 static_assert(Observer<IfmrStream>);

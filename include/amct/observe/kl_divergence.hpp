@@ -16,6 +16,7 @@
 #include <amct/kernel/range.hpp>
 #include <amct/observe/concept.hpp>
 #include <amct/observe/log_histogram.hpp>
+#include <amct/observe/log_histogram_observer.hpp>
 
 namespace amct {
 
@@ -115,28 +116,11 @@ class Divergence {
 /// Degenerate data: zeros give scale 1; a constant or one value gives the range from zero to it. One huge outlier
 /// leaves almost all values in the first bin, so prefer IFMR for such data. A range beyond float32 gives a scale that
 /// is_usable refuses. Source: S. Migacz, 8-bit inference with TensorRT, GTC 2017.
-class KlDivergence {
+class KlDivergence : public LogHistogramObserver<KlDivergenceOptions> {
  public:
-  using Options = KlDivergenceOptions;
-  using State = LogHistogramState;
+  explicit KlDivergence(Options options = {}) : LogHistogramObserver(options) {}
 
-  explicit KlDivergence(Options options = {}) : options_(options), seen_(options.max_bins) {}
-
-  Status observe(std::span<const float> batch) {
-    if (const Status status = options_.check(); !status) return status;
-    return seen_.add(batch);
-  }
-  [[nodiscard]] bool ready() const noexcept { return !seen_.empty(); }
   [[nodiscard]] Affine compute(CodeRange range) const { return search(range).affine; }
-  Status merge(const KlDivergence& other) {
-    if (const Status status = options_.check(); !status) return status;
-    seen_.merge(other.seen_);
-    return {};
-  }
-  [[nodiscard]] const State& state() const noexcept { return seen_.state(); }
-  /// \pre a state of an observer with the same options
-  void restore(State state) noexcept { seen_.restore(std::move(state)); }
-  void reset() noexcept { seen_.reset(); }
 
   /// The same choice with all divergences. \pre at least one batch
   [[nodiscard]] KlDivergenceResult search(CodeRange range) const {
@@ -172,9 +156,6 @@ class KlDivergence {
     counts[0] = counts[1];
     return counts;
   }
-
-  Options options_;
-  LogHistogram seen_;
 };
 
 static_assert(Observer<KlDivergence>);

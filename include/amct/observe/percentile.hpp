@@ -14,6 +14,7 @@
 #include <amct/kernel/range.hpp>
 #include <amct/observe/concept.hpp>
 #include <amct/observe/log_histogram.hpp>
+#include <amct/observe/log_histogram_observer.hpp>
 
 namespace amct {
 
@@ -57,31 +58,14 @@ AMCT_EXACT_END
 ///
 /// Degenerate data: one value or a constant gives the range from zero to it; zeros give scale 1; data of one sign
 /// reach to zero; one outlier among enough data is cut off.
-class Percentile {
+class Percentile : public LogHistogramObserver<PercentileOptions> {
  public:
-  using Options = PercentileOptions;
-  using State = LogHistogramState;
+  explicit Percentile(Options options = {}) : LogHistogramObserver(options) {}
 
-  explicit Percentile(Options options = {}) : options_(options), seen_(options.max_bins) {}
-
-  Status observe(std::span<const float> batch) {
-    if (const Status status = options_.check(); !status) return status;
-    return seen_.add(batch);
-  }
-  [[nodiscard]] bool ready() const noexcept { return !seen_.empty(); }
   [[nodiscard]] Affine compute(CodeRange range) const noexcept {
     const ValueRange kept = clip();
     return affine_from_range(kept.min, kept.max, range, options_.symmetry);
   }
-  Status merge(const Percentile& other) {
-    if (const Status status = options_.check(); !status) return status;
-    seen_.merge(other.seen_);
-    return {};
-  }
-  [[nodiscard]] const State& state() const noexcept { return seen_.state(); }
-  /// \pre a state of an observer with the same options
-  void restore(State state) noexcept { seen_.restore(std::move(state)); }
-  void reset() noexcept { seen_.reset(); }
 
   /// The range that is kept. Symmetric ranges end where the data do, if these do not reach as far. \pre at least one
   /// batch
@@ -95,10 +79,6 @@ class Percentile {
     const std::uint64_t rank = percentile::cut(50.0 + options_.percentile / 2.0, total) + 1;
     return {seen_.nth_smallest(rank), seen_.nth_largest(rank)};
   }
-
- private:
-  Options options_;
-  LogHistogram seen_;
 };
 
 static_assert(Observer<Percentile>);

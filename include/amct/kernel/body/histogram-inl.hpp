@@ -5,13 +5,13 @@ namespace amct::kernel::AMCT_ARCH_NAMESPACE {
 
 using namespace amct::simd::AMCT_ARCH_NAMESPACE;
 
-/// Bins are computed in vectors, with the exact quotient of quantize-inl.hpp, and counted one by one. Four copies of
+/// Bins are computed in vectors, with the exact quotient of quantize-inl.hpp, and counted one by one. Two copies of
 /// the counts let neighbours of one bin, such as the zeros of a ReLU, be counted without waiting for each other.
 /// \pre at most kMostVectorBins bins; x.size() < 2^32
 inline void add_histogram(std::span<const float> x, const HistogramBins& bins,
                           std::span<std::uint64_t> counts) noexcept {
   constexpr std::size_t kBlock = 4 * kLanes;
-  constexpr std::size_t kCopies = 4;
+  constexpr std::size_t kCopies = 2;
   const F low = set(bins.low);
   const F high = set(bins.high);
   const F width = set(bins.width);
