@@ -2,6 +2,7 @@
 #include <amct/kernel/scale_search.hpp>
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <cstddef>
 #include <random>
@@ -88,6 +89,23 @@ TEST_CASE("data on a grid, constants and wide codes are searched as well") {
   std::vector<float> outlier = sample(kLarge, std::normal_distribution(), 7);
   outlier[1000] = 1e6F;
   check_winner(outlier, candidates(-4.4F, 5.0F, 255.0F));
+}
+
+TEST_CASE("the host's rounding mode changes no winner") {
+  const std::vector<float> x = sample(kLarge, std::normal_distribution(), 9);
+  const std::vector<ScaleCandidate> all = candidates(-4.4F, 4.5F, 255.0F);
+  const amct::ScaleChoice want = full_search(x, all);
+  const int before = std::fegetround();
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    on_every_path([&] {
+      const amct::ScaleChoice found = amct::find_best_scale(x, all);
+      std::fesetround(before);
+      CHECK(found == want);
+      std::fesetround(mode);
+    });
+    std::fesetround(before);
+  }
 }
 
 TEST_CASE("bounds enclose the sums of all candidates, and leave few of them") {

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <span>
 #include <type_traits>
@@ -61,14 +62,16 @@ inline void add_bin_moments(std::span<const float> x, BinMoments& moments) noexc
     const std::lock_guard lock(mutex);
     moments.add(part);
   });
-  const MomentSums sums(moments);
-  std::vector<LossBounds> bounds;
-  double least = std::numeric_limits<double>::infinity();
-  for (const ScaleCandidate& candidate : candidates) {
-    bounds.push_back(sums.bounds(candidate));
-    least = std::min(least, bounds.back().most);
-  }
-  std::erase_if(finalists, [&](std::size_t i) { return bounds[i].least > least; });
+  in_default_fp_environment([&] {
+    const MomentSums sums(moments);
+    std::vector<LossBounds> bounds;
+    double least = std::numeric_limits<double>::infinity();
+    for (const ScaleCandidate& candidate : candidates) {
+      bounds.push_back(sums.bounds(candidate));
+      least = std::min(least, bounds.back().most);
+    }
+    std::erase_if(finalists, [&](std::size_t i) { return bounds[i].least > least; });
+  });
   return finalists;
 }
 
