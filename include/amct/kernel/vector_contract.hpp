@@ -52,8 +52,7 @@ struct SplitReciprocal {
 /// The sum is within 2^-46 of the true quotient e, so the integers can differ only if a midpoint t between k + 1/2 and
 /// a neighbouring float lies that close to e. Written with integers, e = X / S and t = T with X and S of 24 bits and T
 /// of 25, up to powers of two, the distance of X * 2^24 or 2^25 from T * S is then below 8. But k + 1/2 has 16 bits, so
-/// T is
-/// +-1 modulo 512, which makes T * S as near to 0 modulo 512 as S is. (It is not 0: T is odd and S below 2^24.)
+/// T is +-1 modulo 512, which makes T * S as near to 0 modulo 512 as S is. (It is not 0: T is odd and S below 2^24.)
 [[nodiscard]] constexpr bool has_split_quotients(float scale) noexcept {
   const std::uint32_t significand = std::bit_cast<std::uint32_t>(scale);
   const std::uint32_t shifted = (significand + 8) % 512;
