@@ -103,3 +103,9 @@ TEST_CASE("every status has its own description") {
   CHECK(Status{}.ok());
   CHECK_FALSE(static_cast<bool>(Status{StatusCode::empty}));
 }
+
+TEST_CASE("control characters of a name do not reach the terminal") {
+  const amct::Error error(amct::ErrorCode::record_value, {.layer = "a\x1b[31mb\t\x7f\xc3\xa4"}, "is\x07 bad");
+  CHECK(std::string(error.what()) == "amct: [record.value] layer \"a\\x1b[31mb\\x09\\x7f\xc3\xa4\": is\\x07 bad");
+  CHECK(error.where().layer == "a\x1b[31mb\t\x7f\xc3\xa4");
+}

@@ -78,3 +78,22 @@ TEST_CASE("doubles in messages are as short as possible") {
   CHECK(decimal_text(1.0) == "1");
   CHECK(decimal_text(-0.1) == "-0.1");
 }
+
+TEST_CASE("doubles are shown in the same way") {
+  CHECK(shortest_text(0.999999) == "0.999999");
+  CHECK(shortest_text(20.0) == "20.0");
+  CHECK(shortest_text(0.1) == "0.1");
+  CHECK(shortest_text(0.1 + 0.2) == "0.30000000000000004");
+  CHECK(shortest_text(1e-10) == "1e-10");
+  CHECK(shortest_text(-1e300) == "-1e+300");
+}
+
+TEST_CASE("K10: nine significant digits, as the commercial releases write them") {
+  CHECK(amct::digits9_text(0.0798481479F) == "0.0798481479");
+  CHECK(amct::digits9_text(0.00297622895F) == "0.00297622895");
+  CHECK(amct::digits9_text(1.0F) == "1");
+  CHECK(amct::digits9_text(1e-5F) == "9.99999975e-06");
+  CHECK(amct::digits9_text(-0.5F) == "-0.5");
+  CHECK(amct::digits9_text(std::numeric_limits<float>::infinity()) == "inf");
+  CHECK(amct::digits9_text(std::numeric_limits<float>::quiet_NaN()) == "nan");
+}

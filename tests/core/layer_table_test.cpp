@@ -8,18 +8,22 @@
 TEST_CASE("layer types are spelled as in AMCT's PyTorch configs") {
   std::string names;
   for (const auto kind : amct::kAllLayerKinds) names += std::string(amct::type_name(kind)) + ' ';
-  CHECK(names == "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d Linear AvgPool2d ");
+  CHECK(names == "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d Linear LSTM GRU AvgPool2d other ");
   CHECK(std::string(amct::type_name(static_cast<amct::LayerKind>(99))) == "unknown");
 }
 
-TEST_CASE("only convolutions can have one scale an output channel") {
+TEST_CASE("pools and layers that only have data have no weights") {
   using amct::LayerKind;
-  static_assert(amct::can_be_channel_wise(LayerKind::conv1d) && amct::can_be_channel_wise(LayerKind::conv2d));
-  static_assert(amct::can_be_channel_wise(LayerKind::conv3d));
-  static_assert(amct::can_be_channel_wise(LayerKind::conv_transpose1d));
-  static_assert(amct::can_be_channel_wise(LayerKind::conv_transpose2d));
-  static_assert(!amct::can_be_channel_wise(LayerKind::linear));
-  CHECK_FALSE(amct::can_be_channel_wise(LayerKind::avg_pool2d));
+  CHECK(amct::has_weights(LayerKind::conv3d));
+  CHECK(amct::has_weights(LayerKind::linear));
+  CHECK(amct::has_weights(LayerKind::gru));
+  CHECK_FALSE(amct::has_weights(LayerKind::avg_pool2d));
+  CHECK_FALSE(amct::has_weights(LayerKind::other));
+}
+
+TEST_CASE("a layer without weights is called by its operator") {
+  CHECK(amct::type_name({.name = "a", .kind = amct::LayerKind::other, .op_type = "Softmax"}) == "Softmax");
+  CHECK(amct::type_name({.name = "a", .kind = amct::LayerKind::linear, .op_type = "Gemm"}) == "Linear");
 }
 
 TEST_CASE("a layer is found by its whole name") {

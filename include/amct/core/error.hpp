@@ -94,13 +94,27 @@ class Error : public std::runtime_error {
     const auto add = [&place](const char* kind, const std::string& name) {
       if (name.empty()) return;
       if (!place.empty()) place += ' ';
-      place += *kind == '\0' ? name : std::string(kind) + " \"" + name + '"';
+      place += *kind == '\0' ? printable(name) : std::string(kind) + " \"" + printable(name) + '"';
     };
     add("layer", where.layer);
     add("tensor", where.tensor);
     add("", where.field);
     if (!place.empty()) text += place + ": ";
-    return text + message;
+    return text + printable(message);
+  }
+  /// Names and values come from files: their control characters must not reach a terminal. Line breaks of messages stay.
+  static std::string printable(const std::string& name) {
+    constexpr char kHex[] = "0123456789abcdef";
+    std::string text;
+    for (const char c : name) {
+      const auto byte = static_cast<unsigned char>(c);
+      if ((byte >= 0x20 && byte != 0x7f) || c == '\n') {
+        text += c;
+      } else {
+        text += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+      }
+    }
+    return text;
   }
 
   ErrorCode code_;
