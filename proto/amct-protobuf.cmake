@@ -10,13 +10,14 @@ find_package(Protobuf REQUIRED)
 set(_amct_proto_out "${CMAKE_BINARY_DIR}/amct-proto")
 file(MAKE_DIRECTORY "${_amct_proto_out}")  # imported targets may only name folders that exist
 set(_amct_proto_sources "")
-foreach(_name IN ITEMS calibration_config_pytorch scale_offset_record_pytorch)
-  set(_proto "${AMCT_PROTO_DIR}/amct/proto/${_name}.proto")
+file(GLOB _amct_protos CONFIGURE_DEPENDS "${AMCT_PROTO_DIR}/amct/proto/*.proto")
+foreach(_proto IN LISTS _amct_protos)
+  get_filename_component(_name "${_proto}" NAME_WE)
   set(_stem "${_amct_proto_out}/amct/proto/${_name}.pb")
   add_custom_command(
     OUTPUT "${_stem}.cc" "${_stem}.h"
     COMMAND protobuf::protoc --cpp_out "${_amct_proto_out}" -I "${AMCT_PROTO_DIR}" "${_proto}"
-    DEPENDS "${_proto}"
+    DEPENDS ${_amct_protos}
     VERBATIM)
   list(APPEND _amct_proto_sources "${_stem}.cc" "${_stem}.h")
 endforeach()

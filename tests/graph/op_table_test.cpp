@@ -33,12 +33,6 @@ TEST_CASE("The layer kind follows from operator and rank of the weight") {
   CHECK(kind("Relu", 2) == std::nullopt);
 }
 
-TEST_CASE("Only AveragePool has no weights") {
-  CHECK_FALSE(has_weights(LayerKind::avg_pool2d));
-  CHECK(has_weights(LayerKind::conv3d));
-  CHECK(has_weights(LayerKind::linear));
-}
-
 TEST_CASE("Output channels of a weight lie where the operator puts them") {
   CHECK(same(weight_layout({.op_type = "Conv"}, {8, 3, 5, 7}), {1, 1, 8, 105}));
   CHECK(same(weight_layout({.op_type = "MatMul"}, {3, 4}), {1, 3, 4, 1}));

@@ -172,3 +172,63 @@ TEST_CASE("Operators of other domains are not layers") {
   CHECK(found.layers.empty());
   CHECK(found.left_float.empty());
 }
+
+TEST_CASE("Whether four-bit weights can be packed follows from groups and input channels") {
+  const auto layer = [](const char* op, const Shape& weight, std::int64_t groups) {
+    const auto found = find_quantizable(GraphBuilder()
+                                            .input("x")
+                                            .initializer("w", whole_numbers(weight, 1))
+                                            .node(op, "l", {"x", "w"}, "y", {{"group", groups}})
+                                            .output("y")
+                                            .build());
+    REQUIRE(found.layers.size() == 1);
+    return found.layers[0];
+  };
+  CHECK(layer("Conv", {4, 2, 1, 1}, 1).packs_int4);
+  CHECK_FALSE(layer("Conv", {4, 3, 1, 1}, 1).packs_int4);
+  CHECK_FALSE(layer("Conv", {4, 2, 1, 1}, 2).packs_int4);
+  CHECK_FALSE(layer("Conv", {4, 2, 1, 1}, 2).depthwise);
+  CHECK(layer("Conv", {4, 1, 1, 1}, 4).depthwise);
+  CHECK(layer("ConvTranspose", {4, 3, 1, 1}, 1).packs_int4);
+  CHECK_FALSE(layer("ConvTranspose", {3, 4, 1, 1}, 1).packs_int4);
+  CHECK(layer("MatMul", {4, 3}, 1).packs_int4);
+  CHECK(layer("MatMul", {4, 3}, 1).op_type == "MatMul");
+}
+
+TEST_CASE("Hotwheels quantizes the data of operators without weights, and layers that share a weight") {
+  const FlavourRules& rules = rules_of(Flavour::hotwheels);
+  const auto found = find_quantizable(GraphBuilder()
+                                          .input("x", {1, 1, 4, 4})
+                                          .initializer("w", whole_numbers({1, 1, 1, 1}, 1))
+                                          .initializer("one", floats({1}, {1}))
+                                          .node("Conv", "c1", {"x", "w"}, "a")
+                                          .node("Relu", "r1", {"a"}, "b")
+                                          .node("Conv", "c2", {"b", "w"}, "c")
+                                          .node("Add", "add", {"b", "c"}, "d")
+                                          .node("Relu", "r2", {"d"}, "e")
+                                          .node("Mul", "mul", {"e", "one"}, "f")
+                                          .node("MatMul", "mm", {"f", "d"}, "g")
+                                          .node("Reshape", "flat", {"g", "x"}, "h")
+                                          .node("Erf", "erf", {"h"}, "i")
+                                          .output("i")
+                                          .build(),
+                                      rules);
+  std::string text;
+  for (const auto& layer : found.layers) {
+    text += layer.name + ' ' + type_name(layer) + ' ' + std::to_string(layer.activation_inputs) + '\n';
+  }
+  CHECK(text == "c1 Conv2d 1\nc2 Conv2d 1\nadd Add 2\nr2 Relu 1\nmul Mul 1\nmm MatMul 2\nflat Reshape 1\n");
+  REQUIRE(found.left_float.size() == 1);
+  CHECK(found.left_float[0].name == "r1");
+  CHECK(found.left_float[0].reason == "it stands directly behind a convolution");
+}
+
+TEST_CASE("MindSpore does not quantize pools") {
+  const auto found = find_quantizable(GraphBuilder()
+                                          .input("x")
+                                          .node("AveragePool", "p", {"x"}, "y", {{"kernel_shape", Ints{2, 2}}})
+                                          .output("y")
+                                          .build(),
+                                      rules_of(Flavour::mindspore));
+  CHECK(found.layers.empty());
+}

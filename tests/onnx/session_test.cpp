@@ -6,6 +6,7 @@
 #include <set>
 
 #include <amct/onnx/import.hpp>
+#include <amct/protobuf/record_file.hpp>
 
 #include "support/graph_builder.hpp"
 #include "support/temp_dir.hpp"

@@ -35,8 +35,6 @@ inline constexpr std::size_t kBiasInput = 2;
   return std::nullopt;
 }
 
-[[nodiscard]] inline bool has_weights(LayerKind kind) noexcept { return kind != LayerKind::avg_pool2d; }
-
 /// Where the output channels of a weight lie.
 /// Conv [Cout, Cin/g, ...]; ConvTranspose [Cin, Cout/g, ...]; MatMul and Gemm [K, N], or [N, K] with transB.
 [[nodiscard]] inline ChannelLayout weight_layout(const Node& node, const Shape& weight) {
@@ -63,7 +61,10 @@ inline constexpr std::size_t kBiasInput = 2;
     case LayerKind::conv_transpose2d: dims.resize(4, 1); break;
     case LayerKind::conv3d: dims.resize(5, 1); break;
     case LayerKind::linear:
-    case LayerKind::avg_pool2d: break;
+    case LayerKind::lstm:
+    case LayerKind::gru:
+    case LayerKind::avg_pool2d:
+    case LayerKind::other: break;
   }
   return Shape(std::move(dims));
 }

@@ -9,7 +9,7 @@
 #include <amct/flow/deploy.hpp>
 #include <amct/flow/prepare.hpp>
 #include <amct/onnx/export.hpp>
-#include <amct/protobuf/record_pytorch.hpp>
+#include <amct/protobuf/record_writer.hpp>
 #include <amct/record/record.hpp>
 
 namespace amct::onnx {

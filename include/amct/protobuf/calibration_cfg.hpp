@@ -3,77 +3,40 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include <amct/config/easy_config.hpp>
-#include <amct/core/error.hpp>
-#include <amct/core/float_text.hpp>
-#include <amct/protobuf/text.hpp>
-
-#include <amct/proto/calibration_config_pytorch.pb.h>
+#include <amct/config/read_easy_config.hpp>
+#include <amct/core/diagnostics.hpp>
+#include <amct/core/flavour.hpp>
+#include <amct/protobuf/config_text.hpp>
 
 namespace amct::protobuf {
 
-namespace detail {
-
-[[noreturn]] inline void refuse_algorithm(const std::string& file, const char* field) {
-  throw Error(ErrorCode::config_unsupported, {.file = file, .field = field},
-              "this version calibrates with arq_quantize and ifmr_quantize only");
+/// The schema of a flavour's easy calibration configs (.cfg). The static graphs of hotwheels have theirs in YAML.
+[[nodiscard]] constexpr CfgSchema calibration_schema(const FlavourRules& rules) noexcept {
+  switch (rules.record_dialect) {
+    case RecordDialect::mindspore: return CfgSchema::calibration_mindspore;
+    case RecordDialect::hotwheels: return CfgSchema::calibration_hotwheels;
+    case RecordDialect::tensorflow:
+    case RecordDialect::caffe:
+    case RecordDialect::caffe_pico: return CfgSchema::calibration_caffe;
+    case RecordDialect::pytorch: break;
+  }
+  return CfgSchema::calibration_pytorch;
 }
 
-[[nodiscard]] inline LayerSetting to_setting(const std::string& file,
-                                             const proto::pytorch::CalibrationConfig& message) {
-  LayerSetting setting;
-  if (message.has_ada_quantize()) refuse_algorithm(file, "ada_quantize");
-  if (message.has_hfmg_quantize()) refuse_algorithm(file, "hfmg_quantize");
-  if (message.has_dmq_balancer()) refuse_algorithm(file, "dmq_balancer");
-  if (message.has_arq_quantize()) {
-    const auto& arq = message.arq_quantize();
-    auto& target = setting.arq.emplace();
-    if (arq.has_channel_wise()) target.channel_wise = arq.channel_wise();
-    if (arq.has_quant_bits()) target.bits = arq.quant_bits();
-  }
-  if (message.has_ifmr_quantize()) {
-    const auto& ifmr = message.ifmr_quantize();
-    auto& target = setting.ifmr.emplace();
-    target.search_start = decimal_value(ifmr.search_range_start());
-    target.search_end = decimal_value(ifmr.search_range_end());
-    target.search_step = decimal_value(ifmr.search_step());
-    target.max_percentile = decimal_value(ifmr.max_percentile());
-    target.min_percentile = decimal_value(ifmr.min_percentile());
-    if (ifmr.has_asymmetric()) target.asymmetric = ifmr.asymmetric();
-    target.bits = ifmr.dst_type() == proto::pytorch::INT16 ? 16 : 8;
-  }
-  return setting;
+/// The easy calibration config that a text holds (protobuf text format). \param file  for messages
+/// \throws Error config_syntax with file, line and column; what else is wrong goes to `out`
+[[nodiscard]] inline EasyConfig parse_calibration_cfg(std::string_view text, const std::string& file,
+                                                      const FlavourRules& rules, Diagnostics& out) {
+  return easy_config(parse_cfg(text, file, calibration_schema(rules)), file, out);
 }
 
-}  // namespace detail
-
-/// Reads an easy calibration config (.cfg, protobuf text) of AMCT's open PyTorch flavour.
-/// \throws Error config_syntax with file, line and column; config_unsupported
-[[nodiscard]] inline EasyConfig read_calibration_cfg(const std::filesystem::path& path) {
-  proto::pytorch::AMCTConfig message;
-  read_text(path, ErrorCode::config_syntax, message);
-
-  EasyConfig config;
-  config.file = path.string();
-  if (message.has_fakequant_precision_mode()) {
-    throw Error(ErrorCode::config_unsupported, {.file = config.file, .field = "fakequant_precision_mode"},
-                "this version has no FORCE_FP16_QUANT");
-  }
-  if (message.has_batch_num()) config.batch_num = message.batch_num();
-  config.activation_offset = message.activation_offset();
-  config.do_fusion = message.do_fusion();
-  config.skip_layers.assign(message.skip_layers().begin(), message.skip_layers().end());
-  config.skip_layer_types.assign(message.skip_layer_types().begin(), message.skip_layer_types().end());
-  config.skip_fusion_layers.assign(message.skip_fusion_layers().begin(), message.skip_fusion_layers().end());
-  config.common = detail::to_setting(config.file, message.common_config());
-  for (const auto& entry : message.override_layer_types()) {
-    config.layer_types.emplace_back(entry.layer_type(), detail::to_setting(config.file, entry.calibration_config()));
-  }
-  for (const auto& entry : message.override_layer_configs()) {
-    config.layers.emplace_back(entry.layer_name(), detail::to_setting(config.file, entry.calibration_config()));
-  }
-  return config;
+/// Reads an easy calibration config (.cfg). \throws Error io_read, and what parse_calibration_cfg throws
+[[nodiscard]] inline EasyConfig read_calibration_cfg(const std::filesystem::path& path, const FlavourRules& rules,
+                                                     Diagnostics& out) {
+  return easy_config(read_cfg(path, calibration_schema(rules)), path.string(), out);
 }
 
 }  // namespace amct::protobuf

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -12,7 +11,6 @@
 
 #include <amct/core/error.hpp>
 #include <amct/core/float_text.hpp>
-#include <amct/protobuf/limits.hpp>
 
 namespace amct::protobuf {
 
@@ -37,40 +35,41 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
   std::string message_;
 };
 
-/// Prints floats as AMCT's own files do.
-class ShortestFloats final : public google::protobuf::TextFormat::FastFieldValuePrinter {
+/// Prints floats as AMCT's own files do, UTF-8 as it is and bytes that need not be UTF-8 escaped.
+class AmctPrinter final : public google::protobuf::TextFormat::FastFieldValuePrinter {
  public:
+  explicit AmctPrinter(FloatStyle style) : style_(style) {}
   void PrintFloat(float value, google::protobuf::TextFormat::BaseTextGenerator* generator) const override {
-    generator->PrintString(shortest_text(value));
+    generator->PrintString(float_text(value, style_));
   }
   void PrintString(const std::string& value,
                    google::protobuf::TextFormat::BaseTextGenerator* generator) const override {
+    print_quoted(google::protobuf::strings::Utf8SafeCEscape(value), generator);
+  }
+  void PrintBytes(const std::string& value, google::protobuf::TextFormat::BaseTextGenerator* generator) const override {
+    print_quoted(google::protobuf::CEscape(value), generator);
+  }
+
+ private:
+  static void print_quoted(const std::string& escaped, google::protobuf::TextFormat::BaseTextGenerator* generator) {
     generator->PrintLiteral("\"");
-    generator->PrintString(google::protobuf::strings::Utf8SafeCEscape(value));
+    generator->PrintString(escaped);
     generator->PrintLiteral("\"");
   }
+
+  FloatStyle style_;
 };
 
 }  // namespace detail
 
-/// Parses a protobuf text file. Of an optional field given twice the last value counts, as in AMCT; missing required
-/// fields are left to the caller. \throws Error `code` with file, line and column; io_read
-inline void read_text(const std::filesystem::path& path, ErrorCode code, google::protobuf::Message& message) {
-  const std::string content = read_limited(path, kMaxTextBytes);
-  detail::FirstError errors;
-  google::protobuf::TextFormat::Parser parser;
-  parser.RecordErrorsTo(&errors);
-  parser.AllowPartialMessage(true);
-  parser.SetRecursionLimit(kMaxTextDepth);
-  message.Clear();
-  // Merge, not Parse: Parse refuses repeated optional fields.
-  if (!parser.MergeFromString(content, &message)) throw errors.error(code, path.string());
-}
-
-/// The text form of a message, with floats as AMCT writes them and UTF-8 unescaped.
-[[nodiscard]] inline std::string to_text(const google::protobuf::Message& message) {
+/// The text form of a message: floats as AMCT writes them, UTF-8 unescaped, fields in the order of their declaration.
+/// \param depth  levels of two spaces before every line
+[[nodiscard]] inline std::string to_text(const google::protobuf::Message& message,
+                                         FloatStyle style = FloatStyle::shortest, int depth = 0) {
   google::protobuf::TextFormat::Printer printer;
-  printer.SetDefaultFieldValuePrinter(new detail::ShortestFloats);  // owned by the printer
+  printer.SetDefaultFieldValuePrinter(new detail::AmctPrinter(style));  // owned by the printer
+  printer.SetPrintMessageFieldsInIndexOrder(true);
+  printer.SetInitialIndentLevel(depth);
   std::string text;
   printer.PrintToString(message, &text);
   return text;
