@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <amct/config/resolve.hpp>
 
-#include <initializer_list>
-#include <limits>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,328 +9,353 @@
 
 namespace {
 
-using amct::ArqSetting;
-using amct::EasyConfig;
-using amct::Error;
-using amct::ErrorCode;
-using amct::IfmrSetting;
-using amct::LayerKind;
-using amct::LayerPlan;
-using amct::LayerTable;
-using amct::QuantPlan;
-using amct::Symmetry;
+using namespace amct;
 
-const LayerTable kLayers = {{"conv1", LayerKind::conv2d},
-                            {"conv2", LayerKind::conv2d},
-                            {"up", LayerKind::conv_transpose2d},
-                            {"fc", LayerKind::linear},
-                            {"pool", LayerKind::avg_pool2d}};
-const std::vector<std::string> kNodes = {"conv1", "bn1", "conv2", "up", "fc", "pool", "relu"};
+const LayerTable kLayers = {
+    {.name = "conv1", .kind = LayerKind::conv2d, .op_type = "Conv", .packs_int4 = false},
+    {.name = "conv2", .kind = LayerKind::conv2d, .op_type = "Conv"},
+    {.name = "dw", .kind = LayerKind::conv2d, .op_type = "Conv", .packs_int4 = false, .depthwise = true},
+    {.name = "conv3d", .kind = LayerKind::conv3d, .op_type = "Conv"},
+    {.name = "up", .kind = LayerKind::conv_transpose2d, .op_type = "ConvTranspose"},
+    {.name = "fc", .kind = LayerKind::linear, .op_type = "Gemm"},
+    {.name = "rnn", .kind = LayerKind::lstm, .op_type = "LSTM"},
+    {.name = "pool", .kind = LayerKind::avg_pool2d, .op_type = "AveragePool"}};
+const std::vector<std::string> kNodes = {"conv1", "bn1", "conv2", "dw", "conv3d", "up", "fc", "rnn", "pool", "relu"};
 
-QuantPlan resolved(const EasyConfig& config) { return amct::resolve(config, kLayers, kNodes); }
+struct Outcome {
+  QuantPlan plan;
+  Diagnostics found;
 
-LayerPlan plan_of(const EasyConfig& config, const std::string& layer) {
-  const QuantPlan plan = resolved(config);
-  REQUIRE(plan.find(layer) != nullptr);
-  return *plan.find(layer);
-}
-
-Error error_of(EasyConfig config, const LayerTable& layers = kLayers) {
-  config.file = "quant.cfg";
-  try {
-    (void)amct::resolve(config, layers, kNodes);
-  } catch (const Error& error) {
-    CHECK(error.where().file == "quant.cfg");
-    return error;
+  [[nodiscard]] const LayerPlan& layer(const std::string& name) const {
+    REQUIRE(plan.find(name) != nullptr);
+    return *plan.find(name);
   }
-  FAIL("the config was accepted");
-  return {ErrorCode::numeric, {}, ""};
+  [[nodiscard]] const ActivationPlan& activation(const std::string& name) const {
+    return layer(name).activations.at(0);
+  }
+  /// The errors or warnings of a layer, or of none.
+  [[nodiscard]] std::vector<Finding> findings(bool errors, const std::string& name) const {
+    std::vector<Finding> result;
+    for (const auto& finding : found.all()) {
+      if (finding.is_error == errors && finding.where.layer == name) result.push_back(finding);
+    }
+    return result;
+  }
+  [[nodiscard]] Finding first(bool is_error, const std::string& name) const {
+    REQUIRE_FALSE(findings(is_error, name).empty());
+    return findings(is_error, name).front();
+  }
+  [[nodiscard]] std::vector<Finding> errors() const {
+    std::vector<Finding> result;
+    for (const auto& finding : found.all()) {
+      if (finding.is_error) result.push_back(finding);
+    }
+    return result;
+  }
+  [[nodiscard]] Finding only_error() const {
+    REQUIRE(errors().size() == 1);
+    return errors().front();
+  }
+};
+
+Outcome resolved(EasyConfig config, Flavour flavour = Flavour::pytorch, const LayerTable& layers = kLayers) {
+  Outcome outcome;
+  config.file = "quant.cfg";
+  outcome.plan = resolve(config, layers, kNodes, rules_of(flavour), outcome.found);
+  return outcome;
 }
 
-EasyConfig with_ifmr(const IfmrSetting& ifmr) {
+EasyConfig common(const LayerSetting& setting) {
   EasyConfig config;
-  config.common.ifmr = ifmr;
+  config.common = setting;
   return config;
 }
-
-bool accepted(const IfmrSetting& ifmr) {
-  try {
-    (void)resolved(with_ifmr(ifmr));
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
+EasyConfig for_type(const std::string& type, const LayerSetting& setting) {
+  EasyConfig config;
+  config.layer_types = {{type, setting}};
+  return config;
 }
-
-/// The field that is refused as out of range.
-std::string refused_field(const IfmrSetting& ifmr) {
-  const Error error = error_of(with_ifmr(ifmr));
-  CHECK(error.code() == ErrorCode::config_range);
-  CHECK(error.where().layer == "conv1");
-  return error.where().field;
+EasyConfig for_layer(const std::string& name, const LayerSetting& setting) {
+  EasyConfig config;
+  config.layers = {{name, setting}};
+  return config;
 }
+LayerSetting weights(const WeightSetting& setting) { return {.weights = setting}; }
+LayerSetting activation(const ActivationSetting& setting) { return {.activation = setting}; }
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
+const LayerSetting kInt16 = activation({.bits = 16});
 
 }  // namespace
 
-TEST_CASE("the empty config quantizes every layer with the defaults") {
-  const QuantPlan plan = resolved({});
-  CHECK(plan.batch_num == 1);
-  CHECK(plan.do_fusion);
-  REQUIRE(plan.layers.size() == 5);
+TEST_CASE("K48: the empty config quantizes every layer with AMCT's defaults") {
+  const Outcome outcome = resolved({});
+  CHECK_FALSE(outcome.found.has_errors());
+  CHECK(outcome.plan.batch_num == 1);
+  CHECK((outcome.plan.do_fusion && outcome.plan.activation_offset && !outcome.plan.force_fp16));
   std::string names;
-  for (const auto& layer : plan.layers) {
+  for (const auto& layer : outcome.plan.layers) {
     names += layer.name + ' ';
-    CAPTURE(layer.name);
     CHECK(layer.enabled);
-    CHECK(layer.activation.symmetry == Symmetry::asymmetric);
-    CHECK(layer.activation.batch_num == 1);
-    CHECK(layer.activation.max_percentile == 0.999999);
-    CHECK(layer.activation.min_percentile == 0.999999);
-    CHECK(layer.activation.search_start == 0.7);
-    CHECK(layer.activation.search_end == 1.3);
-    CHECK(layer.activation.search_step == 0.01);
+    REQUIRE(layer.activations.size() == 1);
+    CHECK(layer.activations[0] == ActivationPlan{.asymmetric = layer.kind != LayerKind::conv3d});
+    const bool channel_wise = layer.kind != LayerKind::linear && layer.kind != LayerKind::avg_pool2d;
+    CHECK(layer.weights == WeightPlan{.channel_wise = channel_wise});
+    CHECK_FALSE(layer.dmq_strength.has_value());
   }
-  CHECK(names == "conv1 conv2 up fc pool ");  // the order of the model
-  CHECK(plan.find("conv1")->channel_wise);
-  CHECK(plan.find("up")->channel_wise);
-  CHECK_FALSE(plan.find("fc")->channel_wise);
-  CHECK_FALSE(plan.find("pool")->channel_wise);
-  CHECK(plan.find("bn1") == nullptr);
+  CHECK(names == "conv1 conv2 dw conv3d up fc rnn pool ");  // the order of the model
+  CHECK(outcome.layer("fc").op_type == "Gemm");
 }
 
-TEST_CASE("batch_num reaches every layer") {
+TEST_CASE("what is global is handed on") {
   EasyConfig config;
   config.batch_num = 16;
-  const QuantPlan plan = resolved(config);
+  config.do_fusion = false;
+  config.force_fp16 = true;
+  config.activation_offset = false;
+  config.skip_fusion_layers = {"conv2", "bn1"};
+  config.batch_norm_update = BatchNormUpdate{.iterations = 5, .momentum = 0.2};
+  const QuantPlan plan = resolved(config).plan;
   CHECK(plan.batch_num == 16);
-  for (const auto& layer : plan.layers) CHECK(layer.activation.batch_num == 16);
+  CHECK_FALSE(plan.do_fusion);
+  CHECK(plan.force_fp16);
+  CHECK_FALSE(plan.activation_offset);
+  CHECK(plan.skip_fusion_layers == std::vector<std::string>{"conv2", "bn1"});
+  CHECK(plan.batch_norm_update == BatchNormUpdate{.iterations = 5, .momentum = 0.2});
   config.batch_num = 0;
-  CHECK(error_of(config).code() == ErrorCode::config_range);
-  CHECK(error_of(config).where().field == "batch_num");
+  config.batch_norm_update->iterations = 0;
+  const auto errors = resolved(config).errors();
+  REQUIRE(errors.size() == 2);
+  CHECK(errors[0].where.field == "batch_num");
+  CHECK(errors[1].where.field == "bn_update_config.bn_update_iterations");
 }
 
-TEST_CASE("the weight part is that of the layer, then the type, then common") {
+TEST_CASE("a layer goes before its type, a type before common") {
+  EasyConfig config = common(weights({.channel_wise = false}));
+  CHECK_FALSE(resolved(config).layer("conv1").weights.channel_wise);
+  config.layer_types = {{"Conv2d", weights({.channel_wise = true})}};
+  CHECK(resolved(config).layer("conv1").weights.channel_wise);
+  CHECK_FALSE(resolved(config).layer("up").weights.channel_wise);
+  config.layers = {{"conv2", weights({.channel_wise = false})}};
+  CHECK(resolved(config).layer("conv1").weights.channel_wise);
+  CHECK_FALSE(resolved(config).layer("conv2").weights.channel_wise);
+}
+
+TEST_CASE("an override counts as a whole: what it leaves out has defaults, unless the flavour inherits") {
+  EasyConfig config = common(activation({.search_step = 0.02}));
+  config.layer_types = {{"Conv2d", weights({.channel_wise = false})}};
+  config.layers = {{"conv2", activation({.search_end = 1.2})}};
+  const Outcome pytorch = resolved(config);
+  CHECK(pytorch.activation("fc").search_step == 0.02);
+  CHECK(pytorch.activation("conv1").search_step == 0.01);
+  CHECK(pytorch.activation("conv2").search_end == 1.2);
+  CHECK(pytorch.activation("conv2").search_step == 0.01);
+  CHECK_FALSE(pytorch.layer("conv1").weights.channel_wise);
+  CHECK(pytorch.layer("conv2").weights.channel_wise);
+  const Outcome hotwheels = resolved(config, Flavour::hotwheels_dynamic);
+  CHECK(hotwheels.activation("conv1").search_step == 0.02);
+  CHECK(hotwheels.activation("conv2").search_step == 0.01);  // a part is taken whole
+  CHECK_FALSE(hotwheels.layer("conv2").weights.channel_wise);
+}
+
+TEST_CASE("of several types that fit a layer the first counts") {
   EasyConfig config;
-  config.common.arq = ArqSetting{.channel_wise = false, .bits = {}};
-  CHECK_FALSE(plan_of(config, "conv1").channel_wise);
-  config.layer_types = {{"Conv2d", {.arq = ArqSetting{.channel_wise = true, .bits = {}}, .ifmr = {}}}};
-  CHECK(plan_of(config, "conv1").channel_wise);
-  CHECK_FALSE(plan_of(config, "up").channel_wise);
-  config.layers = {{"conv2", {.arq = ArqSetting{.channel_wise = false, .bits = {}}, .ifmr = {}}}};
-  CHECK(plan_of(config, "conv1").channel_wise);
-  CHECK_FALSE(plan_of(config, "conv2").channel_wise);
-}
-
-TEST_CASE("the activation part is that of the layer, then the type, then common") {
-  EasyConfig config = with_ifmr({.search_step = 0.02, .asymmetric = {}});
-  CHECK(plan_of(config, "fc").activation.search_step == 0.02);
-  config.layer_types = {{"Conv2d", {.arq = {}, .ifmr = IfmrSetting{.search_step = 0.03, .asymmetric = {}}}}};
-  CHECK(plan_of(config, "conv1").activation.search_step == 0.03);
-  CHECK(plan_of(config, "fc").activation.search_step == 0.02);
-  config.layers = {{"conv1", {.arq = {}, .ifmr = IfmrSetting{.search_step = 0.04, .asymmetric = {}}}}};
-  CHECK(plan_of(config, "conv1").activation.search_step == 0.04);
-  CHECK(plan_of(config, "conv2").activation.search_step == 0.03);
-}
-
-TEST_CASE("a level that states only one part leaves the other to the level above") {
-  EasyConfig config = with_ifmr({.search_step = 0.02, .asymmetric = {}});
-  config.layer_types = {{"Conv2d", {.arq = {}, .ifmr = IfmrSetting{.search_end = 1.2, .asymmetric = {}}}}};
-  config.layers = {{"conv1", {.arq = ArqSetting{.channel_wise = false, .bits = {}}, .ifmr = {}}}};
-  const LayerPlan plan = plan_of(config, "conv1");
-  CHECK_FALSE(plan.channel_wise);
-  CHECK(plan.activation.search_end == 1.2);
-  CHECK(plan.activation.search_step == 0.01);  // a part is taken whole, not field by field
+  config.layer_types = {{"nn.DepthwiseConv2d", weights({.channel_wise = false})}, {"Conv2d", weights({.bits = 6})}};
+  CHECK_FALSE(resolved(config).layer("dw").weights.channel_wise);
+  CHECK(resolved(config).layer("dw").weights.bits == 8);
+  CHECK(resolved(config).layer("conv2").weights.bits == 6);
 }
 
 TEST_CASE("a stated asymmetric goes before activation_offset") {
-  EasyConfig config;
+  EasyConfig config = common(activation({}));
   config.activation_offset = false;
-  CHECK(plan_of(config, "conv1").activation.symmetry == Symmetry::symmetric);
-  config.common.ifmr = IfmrSetting{.asymmetric = {}};
-  CHECK(plan_of(config, "conv1").activation.symmetry == Symmetry::symmetric);
-  config.layers = {{"conv1", {.arq = {}, .ifmr = IfmrSetting{.asymmetric = true}}}};
-  CHECK(plan_of(config, "conv1").activation.symmetry == Symmetry::asymmetric);
-  CHECK(plan_of(config, "conv2").activation.symmetry == Symmetry::symmetric);
+  config.layers = {{"conv1", activation({.asymmetric = true})}};
+  CHECK_FALSE(resolved(config).activation("conv2").asymmetric);
+  CHECK(resolved(config).activation("conv1").asymmetric);
   config.activation_offset = true;
-  config.common.ifmr->asymmetric = false;
-  CHECK(plan_of(config, "conv2").activation.symmetry == Symmetry::symmetric);
+  config.common.activation->asymmetric = false;
+  CHECK_FALSE(resolved(config).activation("conv2").asymmetric);
 }
 
-TEST_CASE("skipped layers and types stay in the plan, not enabled") {
+TEST_CASE("every parameter of an algorithm arrives") {
   EasyConfig config;
-  config.skip_layers = {"conv1"};
-  config.skip_layer_types = {"Linear", "Conv3d"};
-  const QuantPlan plan = resolved(config);
-  CHECK(plan.layers.size() == 5);
-  CHECK_FALSE(plan.find("conv1")->enabled);
-  CHECK(plan.find("conv2")->enabled);
-  CHECK_FALSE(plan.find("fc")->enabled);
+  config.layers = {{"conv1", activation({.algorithm = ActivationAlgorithm::hfmg, .num_of_bins = 1024})},
+                   {"conv2",
+                    {.weights = WeightSetting{.algorithm = WeightAlgorithm::ada,
+                                              .channel_wise = false,
+                                              .num_iteration = 0,
+                                              .reg_param = 0.5,
+                                              .beta_start = 10.0,
+                                              .beta_end = 1.0,
+                                              .warm_start = 0.1},
+                     .balancer = BalancerSetting{.migration_strength = 0.2}}}};
+  const Outcome outcome = resolved(config);
+  CHECK_FALSE(outcome.found.has_errors());
+  CHECK(outcome.activation("conv1") == ActivationPlan{.algorithm = ActivationAlgorithm::hfmg, .num_of_bins = 1024});
+  CHECK(outcome.layer("conv2").weights == WeightPlan{.algorithm = WeightAlgorithm::ada,
+                                                     .num_iteration = 0,
+                                                     .reg_param = 0.5,
+                                                     .beta_start = 10.0,
+                                                     .beta_end = 1.0,
+                                                     .warm_start = 0.1});
+  CHECK(outcome.layer("conv2").dmq_strength == 0.2);
+  CHECK_FALSE(outcome.layer("conv1").dmq_strength.has_value());
 }
 
-TEST_CASE("fusion settings are handed on") {
-  EasyConfig config;
-  config.do_fusion = false;
-  config.skip_fusion_layers = {"conv2"};
-  CHECK_FALSE(resolved(config).do_fusion);
-  CHECK(resolved(config).skip_fusion_layers == std::vector<std::string>{"conv2"});
+TEST_CASE("SNQ has 4 bits unless stated, and its ranges") {
+  const auto snq = [](WeightSetting setting) {
+    setting.algorithm = WeightAlgorithm::snq;
+    return resolved(common(weights(setting)), Flavour::hotwheels_dynamic);
+  };
+  CHECK(snq({}).layer("conv1").weights.bits == 4);
+  CHECK(snq({.max_iteration = 499}).only_error().where.field == "max_iteration");
+  CHECK(snq({.min_distance = 1e-11}).only_error().where.field == "min_distance");
+  CHECK(snq({.init_algo = "kmeans"}).only_error().message ==
+        "got \"kmeans\", expected \"uniform\", \"gaussian\" or \"d2sampling\"");
 }
 
-TEST_CASE("fusion can be skipped for Conv1d, Conv2d and Conv3d only") {
-  for (const char* name : {"fc", "pool", "up"}) {
-    EasyConfig config;
-    config.skip_fusion_layers = {name};
-    const Error error = error_of(config);
-    CHECK(error.code() == ErrorCode::config_layer);
-    CHECK(error.where().field == "skip_fusion_layers");
+TEST_CASE("a bad value is reported once, at its place, however many layers use it") {
+  ActivationSetting setting{.max_percentile = 0.5, .search_step = 0.0};
+  setting.places = {.block = {.file = "quant.cfg", .line = 3, .column = 1, .field = "common_config.ifmr_quantize"},
+                    .fields = {{"max_percentile", {4, 7}}, {"search_step", {5, 7}}}};
+  const auto errors = resolved(common(activation(setting))).errors();
+  REQUIRE(errors.size() == 2);
+  CHECK(std::string(Error(errors[0].code, errors[0].where, errors[0].message).what()) ==
+        "amct: [config.range] quant.cfg:4:7 common_config.ifmr_quantize.max_percentile: got 0.5, expected above 0.5, "
+        "at most 1");
+  CHECK(errors[1].where.line == 5);
+}
+
+TEST_CASE("a setting that no layer uses is not checked") {
+  EasyConfig config = common(activation({.max_percentile = 2.0}));
+  config.layer_types = {{"Conv1d", activation({.max_percentile = 3.0})}};
+  for (const auto& layer : kLayers) config.layers.emplace_back(layer.name, LayerSetting{});
+  CHECK_FALSE(resolved(config).found.has_errors());
+}
+
+TEST_CASE("wide activations: common ones become 8 bits where there are none, named ones are refused") {
+  const Outcome outcome = resolved(common(kInt16));
+  CHECK_FALSE(outcome.found.has_errors());
+  for (const char* name : {"conv1", "dw", "up", "fc", "rnn"}) CHECK(outcome.activation(name).bits == 16);
+  for (const char* name : {"pool", "conv3d"}) {
+    CHECK(outcome.activation(name).bits == 8);
+    CHECK(outcome.first(false, name).where.field == "num_bits");
+    CHECK(resolved(for_layer(name, kInt16)).only_error().where.layer == name);
+  }
+  CHECK(resolved(for_type("AvgPool2d", kInt16)).only_error().message == "got 16, expected 8 for layer type AvgPool2d");
+}
+
+TEST_CASE("weights of 6 and 7 bits are for Conv2d; weights of 4 bits must be packable") {
+  for (const int bits : {6, 7}) {
+    const Outcome outcome = resolved(common(weights({.channel_wise = false, .bits = bits})));
+    CHECK_FALSE(outcome.found.has_errors());
+    for (const char* name : {"conv1", "dw"}) CHECK(outcome.layer(name).weights.bits == bits);
+    for (const char* name : {"fc", "up", "rnn", "pool"}) CHECK(outcome.layer(name).weights.bits == 8);
+    CHECK(outcome.findings(false, "fc").size() == 1);
+    CHECK(resolved(for_layer("fc", weights({.bits = bits}))).only_error().where.layer == "fc");
+    CHECK(resolved(for_type("Linear", weights({.bits = bits}))).found.has_errors());
+  }
+  for (const bool named : {false, true}) {
+    const LayerSetting four = weights({.channel_wise = false, .bits = 4});
+    const Outcome outcome = resolved(named ? for_type("Conv2d", four) : common(four));
+    CHECK_FALSE(outcome.found.has_errors());
+    CHECK(outcome.layer("conv1").weights.bits == 8);  // an odd number of input channels
+    CHECK(outcome.layer("dw").weights.bits == 8);
+    CHECK(outcome.layer("conv2").weights.bits == 4);
+    CHECK(outcome.findings(false, "conv1").size() == 1);
+  }
+  CHECK(resolved(common(weights({.channel_wise = false, .bits = 5}))).only_error().message ==
+        "got 5, expected 4, 6, 7 or 8");
+}
+
+TEST_CASE("K1, K38: one scale a channel elsewhere than on convolutions is refused or ignored, as the flavour says") {
+  const LayerSetting setting = weights({.channel_wise = true});
+  const Outcome pytorch = resolved(common(setting));
+  CHECK(pytorch.errors().size() == 2);
+  CHECK(pytorch.first(true, "fc").message == "got true, expected false for layer type Linear");
+  CHECK(pytorch.findings(true, "pool").size() == 1);
+  CHECK(resolved(for_layer("fc", setting)).only_error().where.field == "channel_wise");
+  CHECK(resolved(for_type("AvgPool2d", setting)).only_error().where.layer == "pool");
+  for (const Flavour flavour : {Flavour::mindspore, Flavour::hotwheels_dynamic}) {
+    const Outcome other = resolved(common(setting), flavour);
+    CHECK_FALSE(other.found.has_errors());
+    CHECK(other.layer("conv1").weights.channel_wise);
+    CHECK_FALSE(other.layer("fc").weights.channel_wise);
+    CHECK(other.findings(false, "fc").size() == 1);
+  }
+  const Outcome hotwheels = resolved(for_type("AvgPool2d", setting), Flavour::hotwheels_dynamic);
+  CHECK(hotwheels.layer("pool").weights.algorithm == WeightAlgorithm::none);
+  CHECK(hotwheels.first(false, "pool").message == "is ignored, because the layer has no weights");
+}
+
+TEST_CASE("AdaRound: a pool has no weights then, other layers get ARQ, named ones are refused") {
+  const LayerSetting setting = weights({.algorithm = WeightAlgorithm::ada});
+  const Outcome outcome = resolved(common(setting));
+  CHECK_FALSE(outcome.found.has_errors());
+  CHECK(outcome.layer("conv1").weights == WeightPlan{.algorithm = WeightAlgorithm::ada, .channel_wise = true});
+  CHECK(outcome.layer("fc").weights.algorithm == WeightAlgorithm::ada);
+  CHECK(outcome.layer("pool").weights.algorithm == WeightAlgorithm::none);
+  CHECK(outcome.layer("rnn").weights == WeightPlan{.channel_wise = true});
+  CHECK(outcome.findings(false, "rnn").size() == 1);
+  CHECK(resolved(for_layer("pool", setting)).only_error().where.layer == "pool");
+  CHECK(resolved(for_type("LSTM", setting)).only_error().where.layer == "rnn");
+}
+
+TEST_CASE("DMQ balances what has weights, recurrent layers excepted") {
+  const LayerSetting setting{.balancer = BalancerSetting{}};
+  const Outcome outcome = resolved(common(setting));
+  CHECK_FALSE(outcome.found.has_errors());
+  for (const char* name : {"conv1", "conv3d", "up", "fc"}) CHECK(outcome.layer(name).dmq_strength == 0.5);
+  for (const char* name : {"pool", "rnn"}) {
+    CHECK_FALSE(outcome.layer(name).dmq_strength.has_value());
+    CHECK(resolved(for_layer(name, setting)).only_error().where.layer == name);
+  }
+  CHECK(resolved(for_type("AvgPool2d", setting)).found.has_errors());
+  for (const double strength : {0.1, 0.81}) {
+    CHECK(resolved(common({.balancer = BalancerSetting{.migration_strength = strength}})).only_error().where.field ==
+          "migration_strength");
   }
 }
 
-TEST_CASE("percentiles lie above 0.5 and reach 1") {
-  CHECK(refused_field({.max_percentile = 0.5, .asymmetric = {}}) == "max_percentile");
-  CHECK(accepted({.max_percentile = 0.500001, .asymmetric = {}}));
-  CHECK(accepted({.max_percentile = 1.0, .asymmetric = {}}));
-  CHECK(refused_field({.max_percentile = 1.000001, .asymmetric = {}}) == "max_percentile");
-  CHECK(refused_field({.max_percentile = kNan, .asymmetric = {}}) == "max_percentile");
-  CHECK(refused_field({.min_percentile = 0.5, .asymmetric = {}}) == "min_percentile");
-  CHECK(accepted({.min_percentile = 0.500001, .asymmetric = {}}));
-  CHECK(accepted({.min_percentile = 1.0, .asymmetric = {}}));
-  CHECK(refused_field({.min_percentile = 1.1, .asymmetric = {}}) == "min_percentile");
-  CHECK(refused_field({.min_percentile = kNan, .asymmetric = {}}) == "min_percentile");
+TEST_CASE("Conv3d has symmetric activations only") {
+  const LayerSetting asymmetric = activation({.asymmetric = true});
+  const Outcome outcome = resolved(common(asymmetric));
+  CHECK_FALSE(outcome.activation("conv3d").asymmetric);
+  CHECK(outcome.findings(false, "conv3d").size() == 1);
+  CHECK(resolved({}).found.all().empty());
+  CHECK(resolved(for_layer("conv3d", asymmetric)).only_error().where.field == "asymmetric");
+  CHECK_FALSE(resolved(for_layer("conv3d", activation({}))).found.has_errors());
 }
 
-TEST_CASE("the search range starts above 0 and ends above its start") {
-  CHECK(refused_field({.search_start = 0.0, .asymmetric = {}}) == "search_range_start");
-  CHECK(refused_field({.search_start = -0.1, .asymmetric = {}}) == "search_range_start");
-  CHECK(refused_field({.search_start = kNan, .asymmetric = {}}) == "search_range_start");
-  CHECK(accepted({.search_start = 0.001, .search_end = 5.0, .asymmetric = {}}));
-  CHECK(refused_field({.search_start = 1.0, .search_end = 1.0, .asymmetric = {}}) == "search_range_end");
-  CHECK(refused_field({.search_start = 1.0, .search_end = 0.9, .asymmetric = {}}) == "search_range_end");
-  CHECK(accepted({.search_start = 1.0, .search_end = 1.01, .asymmetric = {}}));
-  CHECK(refused_field({.search_end = kNan, .asymmetric = {}}) == "search_range_end");
+TEST_CASE("K1: hotwheels pairs wide activations with 8-bit weights, 4-bit activations with 4-bit weights") {
+  const auto errors = [](int act, const WeightSetting& weight) {
+    const LayerTable layers = {kLayers[1]};
+    return resolved(common({.weights = weight, .activation = ActivationSetting{.bits = act}}),
+                    Flavour::hotwheels_dynamic, layers)
+        .errors()
+        .size();
+  };
+  CHECK(errors(12, {.bits = 8}) == 0);
+  CHECK(errors(12, {.bits = 4}) == 1);
+  CHECK(errors(12, {.algorithm = WeightAlgorithm::snq}) == 0);  // the guide's sample: codes look up INT8 weights
+  CHECK(errors(4, {.bits = 4}) == 0);
+  CHECK(errors(4, {.bits = 8}) == 1);
+  CHECK(errors(5, {.bits = 8}) == 1);
+  CHECK(errors(8, {.bits = 4}) == 0);
 }
 
-TEST_CASE("the search step lies above 0 and reaches the width of the range in decimal arithmetic") {
-  CHECK(refused_field({.search_step = 0.0, .asymmetric = {}}) == "search_step");
-  CHECK(refused_field({.search_step = -0.1, .asymmetric = {}}) == "search_step");
-  CHECK(refused_field({.search_step = kNan, .asymmetric = {}}) == "search_step");
-  CHECK(accepted({.search_step = 0.6, .asymmetric = {}}));
-  static_assert(1.0 - 0.9 < 0.1, "the width in double arithmetic is too small");
-  CHECK(accepted({.search_start = 0.9, .search_end = 1.0, .search_step = 0.1, .asymmetric = {}}));
-  CHECK(refused_field({.search_step = 0.61, .asymmetric = {}}) == "search_step");
-  CHECK(refused_field({.search_step = 0.600001, .asymmetric = {}}) == "search_step");
-  CHECK(refused_field({.search_step = kInf, .asymmetric = {}}) == "search_step");
-}
-
-TEST_CASE("a search of more than 100000 candidates is refused") {
-  CHECK(accepted({.search_start = 1.0, .search_end = 2.0, .search_step = 0x1p-16, .asymmetric = {}}));
-  CHECK(accepted({.search_start = 1.0, .search_end = 2.0, .search_step = 1e-5, .asymmetric = {}}));
-  CHECK(refused_field({.search_start = 1.0, .search_end = 2.0, .search_step = 0.99e-5, .asymmetric = {}}) ==
-        "search_step");
-  CHECK(refused_field({.search_end = kInf, .asymmetric = {}}) == "search_step");
-}
-
-TEST_CASE("a range error says what was found and what was expected") {
-  EasyConfig config;
-  config.layers = {{"fc", {.arq = {}, .ifmr = IfmrSetting{.max_percentile = 0.5, .asymmetric = {}}}}};
-  CHECK(std::string(error_of(config).what()) ==
-        "amct: [config.range] quant.cfg layer \"fc\" max_percentile: got 0.5, expected above 0.5, at most 1");
-}
-
-TEST_CASE("activations other than INT8 are not supported") {
-  const Error error = error_of(with_ifmr({.asymmetric = {}, .bits = 16}));
-  CHECK(error.code() == ErrorCode::config_unsupported);
-  CHECK(error.where().field == "dst_type");
-}
-
-TEST_CASE("weight bits that AMCT knows are unsupported, others out of range") {
-  for (const int bits : {0, 2, 3, 4, 5, 6, 7, 8, 9, 16}) {
-    EasyConfig config;
-    config.common.arq = ArqSetting{.channel_wise = false, .bits = bits};
-    CAPTURE(bits);
-    if (bits == 8) {
-      CHECK_NOTHROW(resolved(config));
-      continue;
-    }
-    const bool known = bits == 4 || bits == 6 || bits == 7;
-    CHECK(error_of(config).code() == (known ? ErrorCode::config_unsupported : ErrorCode::config_range));
-    CHECK(error_of(config).where().field == "quant_bits");
-  }
-}
-
-TEST_CASE("one scale a channel is refused for Linear and AvgPool2d, whichever level asks for it") {
-  EasyConfig by_layer;
-  by_layer.layers = {{"fc", {.arq = ArqSetting{.channel_wise = true, .bits = {}}, .ifmr = {}}}};
-  EasyConfig by_type;
-  by_type.layer_types = {{"AvgPool2d", {.arq = ArqSetting{.channel_wise = true, .bits = {}}, .ifmr = {}}}};
-  EasyConfig common;
-  common.common.arq = ArqSetting{.channel_wise = true, .bits = {}};
-  CHECK(error_of(by_layer).code() == ErrorCode::config_range);
-  CHECK(error_of(by_layer).where().layer == "fc");
-  CHECK(error_of(by_type).where().layer == "pool");
-  CHECK(error_of(common).where().field == "channel_wise");
-  CHECK_NOTHROW((void)amct::resolve(common, {{"conv1", LayerKind::conv2d}}, kNodes));
-}
-
-TEST_CASE("layers named in the config must exist in the model, though they need not be quantizable") {
-  EasyConfig good;
-  good.skip_layers = {"bn1"};
-  good.layers = {{"relu", {.arq = ArqSetting{.channel_wise = false, .bits = {}}, .ifmr = {}}}};
-  CHECK_NOTHROW(resolved(good));
-
-  EasyConfig skip;
-  skip.skip_layers = {"conv2", "nothere"};
-  CHECK(std::string(error_of(skip).what()) ==
-        "amct: [config.layer] quant.cfg skip_layers: there is no layer \"nothere\" in the model");
-  EasyConfig fusion;
-  fusion.skip_fusion_layers = {"nothere"};
-  CHECK(error_of(fusion).where().field == "skip_fusion_layers");
-  EasyConfig layer;
-  layer.layers = {{"Conv1", {}}};
-  CHECK(error_of(layer).code() == ErrorCode::config_layer);
-  CHECK(error_of(layer).where().field == "override_layer_configs");
-}
-
-TEST_CASE("layer types must be quantizable, though the model need not have them") {
-  EasyConfig good;
-  good.skip_layer_types = {"ConvTranspose1d"};
-  good.layer_types = {{"Conv3d", {.arq = ArqSetting{.channel_wise = true, .bits = {}}, .ifmr = {}}}};
-  CHECK_NOTHROW(resolved(good));
-
-  EasyConfig skip;
-  skip.skip_layer_types = {"Foo"};
-  CHECK(error_of(skip).code() == ErrorCode::config_layer);
-  CHECK(error_of(skip).message() ==
-        "layer type \"Foo\" cannot be quantized, expected one of Conv1d, Conv2d, Conv3d, ConvTranspose1d, "
-        "ConvTranspose2d, Linear, AvgPool2d");
-  EasyConfig override_type;
-  override_type.layer_types = {{"conv2d", {}}};
-  CHECK(error_of(override_type).where().field == "override_layer_types");
-}
-
-TEST_CASE("a name given twice is refused in every list") {
-  EasyConfig config;
-  config.skip_layers = {"conv1", "conv1"};
-  CHECK(error_of(config).message() == "\"conv1\" is given more than once");
-  config = {};
-  config.skip_fusion_layers = {"conv1", "conv2", "conv1"};
-  CHECK(error_of(config).where().field == "skip_fusion_layers");
-  config = {};
-  config.skip_layer_types = {"Linear", "Linear"};
-  CHECK(error_of(config).where().field == "skip_layer_types");
-  config = {};
-  config.layers = {{"conv1", {}}, {"conv1", {}}};
-  CHECK(error_of(config).where().field == "override_layer_configs");
-  config = {};
-  config.layer_types = {{"Linear", {}}, {"Linear", {}}};
-  CHECK(error_of(config).where().field == "override_layer_types");
+TEST_CASE("layers with several inputs have a plan for each; layers without weights have none for weights") {
+  const LayerTable layers = {{.name = "add", .kind = LayerKind::other, .op_type = "Add", .activation_inputs = 2}};
+  const Outcome outcome = resolved(common(activation({.bits = 12})), Flavour::hotwheels_dynamic, layers);
+  REQUIRE(outcome.layer("add").activations.size() == 2);
+  CHECK(outcome.activation("add").bits == 12);
+  CHECK(outcome.layer("add").activations[1] == outcome.activation("add"));
+  CHECK(outcome.layer("add").weights == WeightPlan{.algorithm = WeightAlgorithm::none});
 }
 
 TEST_CASE("a config that leaves nothing to quantize is refused") {
   EasyConfig config;
-  config.skip_layer_types = {"Conv2d", "ConvTranspose2d", "Linear", "AvgPool2d"};
-  CHECK(error_of(config).code() == ErrorCode::config_layer);
-  CHECK(error_of({}, {}).message() == "the model has no layer that can be quantized");
+  config.skip_layers = {"*"};
+  CHECK(resolved(config).only_error().message ==
+        "every layer is skipped by skip_layers or skip_layer_types, nothing is left to quantize");
+  CHECK(resolved({}, Flavour::pytorch, {}).only_error().message == "the model has no layer that can be quantized");
 }

@@ -153,7 +153,7 @@ TEST_CASE("Weights of a convolution are quantized while calibrating, those of a 
                         .output("y")
                         .build();
   EasyConfig config;
-  config.common.arq = ArqSetting{.channel_wise = false, .bits = std::nullopt};
+  config.common.weights.emplace().channel_wise = false;
   CHECK(*calibrate(conv, {floats({1, 1, 1}, {1})}, config)[1].offset_d == -128);
 
   const auto transposed = GraphBuilder()

@@ -56,8 +56,8 @@ TEST_CASE("Preparation folds batch normalizations, normalizes Gemm and plans all
   CHECK(layers_of(prepared.plan, true) == Names{"conv", "fc"});
   CHECK(prepared.left_float.empty());
   CHECK(prepared.plan.batch_num == 1);
-  CHECK(prepared.plan.layers[0].channel_wise);
-  CHECK_FALSE(prepared.plan.layers[1].channel_wise);
+  CHECK(prepared.plan.layers[0].weights.channel_wise);
+  CHECK_FALSE(prepared.plan.layers[1].weights.channel_wise);
   const auto* fc = prepared.graph.find_node("fc");
   CHECK(fc->attribute_or<std::int64_t>("transB", 9) == 0);
   CHECK(fc->attribute_or<float>("alpha", 9) == 1.0F);
@@ -128,4 +128,25 @@ TEST_CASE("A net with nothing to quantize is refused") {
       [] { (void)flow::prepare(GraphBuilder().input("x").node("Relu", "r", {"x"}, "y").output("y").build(), {}); });
   REQUIRE(no_layer);
   CHECK(no_layer->code() == ErrorCode::config_layer);
+}
+
+TEST_CASE("What a config may ask for and the flow cannot do is refused by its name") {
+  const auto refused = [](const auto& change) {
+    EasyConfig config;
+    config.file = "quant.cfg";
+    change(config);
+    const auto error = error_of([&] { (void)flow::prepare(net().build(), config); });
+    REQUIRE(error.has_value());
+    CHECK(error->code() == ErrorCode::config_unsupported);
+    CHECK(error->where().file == "quant.cfg");
+    return error->where().field;
+  };
+  CHECK(refused([](auto& config) { config.common.activation.emplace().algorithm = ActivationAlgorithm::hfmg; }) ==
+        "act_algo");
+  CHECK(refused([](auto& config) { config.common.activation.emplace().bits = 16; }) == "num_bits");
+  CHECK(refused([](auto& config) { config.common.weights.emplace().algorithm = WeightAlgorithm::ada; }) == "wts_algo");
+  CHECK(refused([](auto& config) { config.common.weights.emplace().bits = 4; }) == "num_bits");
+  CHECK(refused([](auto& config) { config.common.balancer.emplace(); }) == "dmq_balancer");
+  CHECK(refused([](auto& config) { config.force_fp16 = true; }) == "fakequant_precision_mode");
+  CHECK(refused([](auto& config) { config.batch_norm_update.emplace(); }) == "update_bn");
 }

@@ -204,3 +204,16 @@ TEST_CASE("forward refuses what was not calibrated and what is not finite") {
   CHECK(nan.index == 1);
   CHECK(result == std::vector<float>{9.0F, 9.0F});
 }
+
+TEST_CASE("a least scale is what small scales are raised to, instead of 1") {
+  const std::vector<float> weight{0.0F, 0.0F, 1e-6F, -1e-6F, 0.5F, -0.25F};
+  const amct::ChannelLayout layout{.channels_per_group = 3, .inner = 2};
+  amct::Arq<> arq(amct::ArqOptions{.least_scale = 7.63312164e-6F});
+  REQUIRE(arq.calibrate(weight, layout).ok());
+  CHECK(arq.channels()[0].scale == 7.63312164e-6F);
+  CHECK(arq.channels()[1].scale == 7.63312164e-6F);
+  CHECK(arq.channels()[2].scale == 0.5F / 127.0F);
+  CHECK(arq.degenerate_channels() == std::vector<std::size_t>{0, 1});
+  CHECK(amct::Arq<>(amct::ArqOptions{.least_scale = 1e-9F}).calibrate(weight, layout).code ==
+        amct::StatusCode::bad_option);
+}

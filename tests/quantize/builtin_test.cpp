@@ -132,6 +132,10 @@ TEST_CASE("arguments out of their range are named with what is allowed") {
   CHECK(refused("UlqFakeQuantize", Role::activation, {{"num_bits", kInt(7)}}) == "num_bits: 8..16");
   CHECK(refused("ArqWeightFakeQuantize", Role::weight, {{"num_bits", kInt(6)}}) == "num_bits: 4 or 8");
   CHECK(refused("LuqWeightFakeQuantize", Role::weight, {{"num_bits", kInt(16)}}) == "num_bits: 8");
+  for (const int bits : {-1, 0, 1, 31, 87}) {  // widths whose ends no int32 can hold
+    CHECK(refused("LuqActivationFakeQuantize", Role::activation, {{"num_bits", kInt(bits)}}) == "num_bits: 8..16");
+    CHECK(refused("LuqMseObserver", Role::activation, {{"num_bits", kInt(bits)}}) == "num_bits: 8..16");
+  }
   CHECK(refused("IFMRObserver", Role::activation, {{"max_percentile", 1.5}}) == "max_percentile: [0.5, 1]");
   CHECK(refused("UlqFakeQuantize", Role::activation, {{"observer", kText("ArqObserver")}}) == "observer: IFMRObserver");
   CHECK(refused("SnqObserver", Role::weight, {{"max_iteration", kInt(100)}}) == "max_iteration: 500 .. 2000");
@@ -143,4 +147,29 @@ TEST_CASE("arguments out of their range are named with what is allowed") {
         "dtype: torch.qint8: codes are signed");
   const Args unknown{{"chanel_wise", true}};
   CHECK(refused("ArqWeightFakeQuantize", Role::weight, unknown) == "chanel_wise: no such argument");
+}
+
+TEST_CASE("LUQ starts from IFMR, as the guide's config for cube operators has it") {
+  const Args guide{{"observer", kText("IFMRObserver")},
+                   {"num_bits", kInt(8)},
+                   {"batch_num", kInt(1)},
+                   {"qscheme", kText("symmetric")},
+                   {"with_offset", false}};
+  AnyQuantizer symmetric = made("LuqActivationFakeQuantize", Role::activation, guide);
+  REQUIRE(symmetric.calibrate(Values{-0.5F, 0.25F, 3.0F}).ok());
+  CHECK(symmetric.params().channels.at(0).offset == 0);
+  AnyQuantizer affine = made("LuqActivationFakeQuantize", Role::activation, {{"observer", kText("IFMRObserver")}});
+  REQUIRE(affine.calibrate(Values{-0.5F, 0.25F, 3.0F}).ok());
+  CHECK(affine.params().channels.at(0).offset != 0);
+  const Args torn{{"observer", kText("IFMRObserver")}, {"qscheme", kText("symmetric")}, {"with_offset", true}};
+  CHECK(refused("LuqActivationFakeQuantize", Role::activation, torn).starts_with("qscheme: affine"));
+  CHECK(refused("LuqActivationFakeQuantize", Role::activation, {{"observer", kText("ArqObserver")}}) ==
+        "observer: LuqMseObserver or IFMRObserver");
+}
+
+TEST_CASE("eps of ARQ raises small scales") {
+  AnyQuantizer conv = made("ArqWeightFakeQuantize", Role::weight, {{"eps", 0.000000119209290}});
+  REQUIRE(conv.calibrate(Values{0.0F, 1.0F}, {.channels_per_group = 2, .inner = 1}).ok());
+  CHECK(conv.params().channels.at(0).scale == 0x1p-23F);
+  CHECK(refused("ArqWeightFakeQuantize", Role::weight, {{"eps", -1.0}}) == "eps: 1.1920929e-07 to 1");
 }

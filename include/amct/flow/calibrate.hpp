@@ -62,6 +62,16 @@ inline void require_batches(std::size_t available, std::size_t wanted, const std
 
 namespace detail {
 
+[[nodiscard]] inline IfmrOptions ifmr_options(const ActivationPlan& plan, std::size_t batch_num) {
+  return {.symmetry = plan.asymmetric ? Symmetry::asymmetric : Symmetry::symmetric,
+          .batch_num = batch_num,
+          .max_percentile = plan.max_percentile,
+          .min_percentile = plan.min_percentile,
+          .search_start = plan.search_start,
+          .search_end = plan.search_end,
+          .search_step = plan.search_step};
+}
+
 /// Feeds the tensors in front of quantized layers to their observers.
 class CalibrationHook {
  public:
@@ -71,7 +81,7 @@ class CalibrationHook {
       if (!layer.enabled) continue;
       const auto& position = graph::detail::quant_position(*graph.find_node(layer.name), uses);
       layers_at_[position.name].push_back(layer.name);
-      observers_.try_emplace(layer.name, layer.activation);
+      observers_.try_emplace(layer.name, ifmr_options(layer.activations.front(), plan.batch_num));
     }
   }
 
@@ -135,7 +145,7 @@ class CalibrationHook {
     if (!layer.enabled) continue;
     auto& entry = record.emplace_back();
     entry.name = layer.name;
-    if (!graph::has_weights(layer.kind)) {
+    if (!has_weights(layer.kind)) {
       entry.scale_w = {1.0F};
       entry.offset_w = {0};
       continue;
@@ -144,7 +154,7 @@ class CalibrationHook {
     const graph::ValueId id = node.input(graph::kWeightInput);
     const Tensor& weight = *prepared.graph.value(id).initializer;
     const ChannelLayout layout =
-        layer.channel_wise ? graph::weight_layout(node, weight.shape()) : ChannelLayout::per_tensor(weight.size());
+        layer.weights.channel_wise ? graph::weight_layout(node, weight.shape()) : ChannelLayout::per_tensor(weight.size());
     Arq<Int8> arq;
     check(arq.calibrate(weight.data<float>(), layout), {.layer = layer.name, .tensor = prepared.graph.value(id).name});
     for (const auto channel : arq.degenerate_channels()) {

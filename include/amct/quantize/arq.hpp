@@ -22,11 +22,18 @@ namespace amct {
 /// Numbers of ARQ.
 struct ArqOptions {
   Symmetry symmetry = Symmetry::symmetric;  ///< AMCT's weights are always symmetric
+  /// What scales are raised to: hotwheels' `eps`, at least 2^-23 there. 0: none; a channel of zeros gets scale 1.
+  float least_scale = 0.0F;
+
+  [[nodiscard]] constexpr Status check() const noexcept {
+    const bool fine = least_scale == 0.0F || (least_scale >= kScaleEpsilon && least_scale <= 1.0F);
+    return check_option(fine, "eps", static_cast<double>(least_scale), "1.1920929e-07 to 1");
+  }
 };
 
 /// ARQ, adaptive range quantization: the range of each channel of a weight decides its scale (core/affine.hpp).
 ///
-/// A channel of zeros gets scale 1 and codes 0. Codes are saturate(round(w/scale + offset)).
+/// A channel of zeros gets scale 1, or `least_scale`, and codes 0. Codes are saturate(round(w/scale + offset)).
 /// Source: spec of AMCT's `arq_quantize`.
 template <BitWidth B = Int8>
 class Arq {
@@ -36,9 +43,10 @@ class Arq {
 
   constexpr explicit Arq(Options options = {}) noexcept : options_(options) {}
 
-  /// Computes one Affine a channel of `weight`, whose elements lie as `layout` says. Refuses NaN and Inf, empty data
-  /// and a channel whose range overflows float32 (unusable_scale, index = channel). O(n).
+  /// Computes one Affine a channel of `weight`, whose elements lie as `layout` says. Refuses NaN and Inf, empty data,
+  /// a channel whose range overflows float32 (unusable_scale, index = channel), and bad options. O(n).
   constexpr Status calibrate(std::span<const float> weight, const ChannelLayout& layout) {
+    if (const Status status = options_.check(); !status) return status;
     if (weight.empty()) return {StatusCode::empty};
     if (weight.size() != layout.size()) return {StatusCode::size_mismatch, weight.size()};
     std::vector<ValueRange> ranges(layout.channels());
@@ -52,10 +60,9 @@ class Arq {
     std::vector<Affine> channels;
     std::vector<std::size_t> degenerate;
     for (const ValueRange& range : ranges) {
-      channels.push_back(affine_from_range(range.min, range.max, B::range, options_.symmetry));
+      channels.push_back(affine_of(range));
       if (!is_usable(channels.back())) return {StatusCode::unusable_scale, channels.size() - 1};
-      const bool replaced = channels.back().scale == 1.0F && range.max < 1.0F && range.min > -1.0F;
-      if (replaced) degenerate.push_back(channels.size() - 1);
+      if (is_replaced(channels.back().scale, range)) degenerate.push_back(channels.size() - 1);
     }
     layout_ = layout;
     channels_ = std::move(channels);
@@ -66,7 +73,7 @@ class Arq {
   /// One Affine a channel, or a single one.
   [[nodiscard]] constexpr const std::vector<Affine>& channels() const noexcept { return channels_; }
 
-  /// Channels whose weights are zero or too small for a scale of their own: theirs was replaced by 1, all codes are 0.
+  /// Channels whose weights are zero or too small for a scale of their own: theirs was replaced.
   [[nodiscard]] const std::vector<std::size_t>& degenerate_channels() const noexcept { return degenerate_; }
 
   /// Weights as integer execution sees them; `result` may be `weight`. Refuses sizes other than the calibrated one, NaN
@@ -95,6 +102,18 @@ class Arq {
   }
 
  private:
+  [[nodiscard]] constexpr Affine affine_of(const ValueRange& range) const noexcept {
+    if (options_.least_scale == 0.0F) return affine_from_range(range.min, range.max, B::range, options_.symmetry);
+    const ClampToEpsilon clamp{options_.least_scale};
+    return options_.symmetry == Symmetry::symmetric
+               ? affine_from_range<AmctSymmetric>(range.min, range.max, B::range, clamp)
+               : affine_from_range<Asymmetric>(range.min, range.max, B::range, clamp);
+  }
+  [[nodiscard]] constexpr bool is_replaced(float scale, const ValueRange& range) const noexcept {
+    if (options_.least_scale > 0.0F) return scale == options_.least_scale;
+    return scale == 1.0F && range.max < 1.0F && range.min > -1.0F;
+  }
+
   Options options_;
   ChannelLayout layout_;
   std::vector<Affine> channels_;

@@ -62,14 +62,17 @@ inline void read(ArgReader& reader, LuqMseOptions& options) {
   reader.read("batch_num", options.batch_num);
 }
 
-/// quant_min and quant_max may be stated, but only as the ends of the codes.
+/// quant_min and quant_max may be stated, but only as the ends of the codes. A width that has none is left to who makes
+/// the quantizer to refuse.
 inline void read_code_ends(ArgReader& reader, CodeRange range) {
-  int low = range.min();
-  int high = range.max();
+  const bool has_codes = range.bits >= 2 && range.bits <= 16;
+  const CodeRange codes{has_codes ? range.bits : 8};
+  int low = codes.min();
+  int high = codes.max();
   reader.read("quant_min", low);
   reader.read("quant_max", high);
-  if (low != range.min()) reader.refuse("quant_min", low, "-2^(num_bits - 1)");
-  if (high != range.max()) reader.refuse("quant_max", high, "2^(num_bits - 1) - 1");
+  if (has_codes && low != codes.min()) reader.refuse("quant_min", low, "-2^(num_bits - 1)");
+  if (has_codes && high != codes.max()) reader.refuse("quant_max", high, "2^(num_bits - 1) - 1");
 }
 
 /// The observer's name may be stated, but only the one that the quantizer is made for.
@@ -129,10 +132,14 @@ inline Status make_arq(const Args& args, AnyQuantizer& result) {
   ArgReader reader(args);
   const int bits = read_bits(reader, 8);
   bool channel_wise = true;
+  ArqOptions options;
   reader.read("channel_wise", channel_wise);
+  reader.read("eps", options.least_scale);
   read_observer(reader, "ArqObserver");
+  if (const Status status = options.check(); !status.ok()) return status;
   return with_bits<4, 8>(bits, kFourOrEight, [&]<BitWidth B>(B) {
-    return channel_wise ? finish<Arq<B>>(reader, {}, result) : finish<WholeTensor<Arq<B>>>(reader, {}, result);
+    return channel_wise ? finish<Arq<B>>(reader, options, result)
+                        : finish<WholeTensor<Arq<B>>>(reader, options, result);
   });
 }
 
@@ -165,24 +172,45 @@ inline Status make_ulq(const Args& args, AnyQuantizer& result) {
   reader.read("fixed_min", options.fixed_min);
   read_observer(reader, "IFMRObserver");
   read(reader, options.observer);
+  if (const Status status = options.observer.check(); !status.ok()) return status;
   if (const Status status = options.check(); !status.ok()) return status;
   return with_wide_bits(bits, [&]<BitWidth B>(B) { return finish<Ulq<B>>(reader, options, result); });
 }
 
-inline Status make_luq(ArgReader& reader, LuqOptions<LuqMse>& options, int bits) {
+/// What LUQ reads whatever its observer is. \pre the observer's arguments were read
+template <class O>
+Status read_luq(ArgReader& reader, LuqOptions<O>& options, int bits) {
   reader.read("max_value_eps", options.max_value_eps);
-  read_observer(reader, "LuqMseObserver");
-  read(reader, options.observer);
   read_code_ends(reader, {bits});
   if (const Status status = options.observer.check(); !status.ok()) return status;
   return options.check();
 }
 
+/// LUQ that starts from IFMR. `qscheme` may be stated beside `with_offset`, but must mean the same.
+inline Status make_luq_ifmr(ArgReader& reader, const Args& args, int bits, AnyQuantizer& result) {
+  LuqOptions<Ifmr> options;
+  std::string scheme;
+  reader.read("qscheme", scheme);
+  if (scheme == "symmetric") options.observer.symmetry = Symmetry::symmetric;
+  read(reader, options.observer);
+  const bool symmetric = options.observer.symmetry == Symmetry::symmetric;
+  if (args.find("qscheme") != nullptr && scheme != (symmetric ? "symmetric" : "affine")) {
+    reader.refuse("qscheme", 0.0, symmetric ? "symmetric, as with_offset is false" : "affine, as with_offset is true");
+  }
+  if (const Status status = read_luq(reader, options, bits); !status.ok()) return status;
+  return with_wide_bits(bits, [&]<BitWidth B>(B) { return finish<Luq<B, Ifmr>>(reader, options, result); });
+}
+
 inline Status make_luq_activation(const Args& args, AnyQuantizer& result) {
   ArgReader reader(args);
-  LuqOptions<LuqMse> options;
   const int bits = read_bits(reader, 8);
-  if (const Status status = make_luq(reader, options, bits); !status.ok()) return status;
+  std::string observer = "LuqMseObserver";
+  reader.read("observer", observer);
+  if (observer == "IFMRObserver") return make_luq_ifmr(reader, args, bits, result);
+  if (observer != "LuqMseObserver") reader.refuse("observer", 0.0, "LuqMseObserver or IFMRObserver");
+  LuqOptions<LuqMse> options;
+  read(reader, options.observer);
+  if (const Status status = read_luq(reader, options, bits); !status.ok()) return status;
   return with_wide_bits(bits, [&]<BitWidth B>(B) { return finish<Luq<B>>(reader, options, result); });
 }
 
@@ -190,7 +218,9 @@ inline Status make_luq_weight(const Args& args, AnyQuantizer& result) {
   ArgReader reader(args);
   LuqOptions<LuqMse> options;
   const int bits = read_bits(reader, 8);
-  if (const Status status = make_luq(reader, options, bits); !status.ok()) return status;
+  read_observer(reader, "LuqMseObserver");
+  read(reader, options.observer);
+  if (const Status status = read_luq(reader, options, bits); !status.ok()) return status;
   return with_bits<8>(bits, "8", [&]<BitWidth B>(B) { return finish<Luq<B>>(reader, options, result); });
 }
 
