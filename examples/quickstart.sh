@@ -27,7 +27,7 @@ build() {
 }
 
 phase "install packages" install_packages build-essential cmake ninja-build libeigen3-dev libprotobuf-dev \
-  protobuf-compiler libonnx-dev libcli11-dev libspdlog-dev libfmt-dev
+  protobuf-compiler libonnx-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libspdlog-dev libfmt-dev
 phase "build the runner" build
 mkdir -p "$out"
 phase "quantize" "$amct" calibration --model "$data/digits.onnx" --save_path "$out/digits" \

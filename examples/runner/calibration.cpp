@@ -13,7 +13,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <amct/core/diagnostics.hpp>
 #include <amct/core/error.hpp>
+#include <amct/core/flavour.hpp>
 #include <amct/flow/calibrate.hpp>
 #include <amct/flow/prepare.hpp>
 #include <amct/onnx/import.hpp>
@@ -37,12 +39,14 @@ struct Arguments {
   bool allow_fewer_batches = false;
 };
 
-/// The number of batches somebody asked for: the config's own word counts, then the argument, then all there are.
+/// The number of batches somebody asked for: the config's word if there is a config, as AMCT's documents prescribe,
+/// else the argument, else all there are.
 std::uint32_t decide_batch_num(const Arguments& arguments, const amct::EasyConfig& config, const DataFolder& data) {
-  if (config.batch_num && arguments.batch_num) {
-    spdlog::warn("--batch_num is ignored: {} states batch_num {}", config.file, *config.batch_num);
+  const bool has_config = !arguments.config.empty();
+  if (has_config && arguments.batch_num) {
+    spdlog::warn("--batch_num is ignored, because a config is given: state batch_num in {}", arguments.config);
   }
-  const auto wanted = config.batch_num ? config.batch_num : arguments.batch_num;
+  const auto wanted = has_config ? config.batch_num : arguments.batch_num;
   const auto available = static_cast<std::uint32_t>(data.size());
   if (wanted && *wanted > available && available > 0 && arguments.allow_fewer_batches) {
     spdlog::warn("{}: found {} batches, fewer than the {} asked for; using them all", data.place(), available, *wanted);
@@ -52,6 +56,20 @@ std::uint32_t decide_batch_num(const Arguments& arguments, const amct::EasyConfi
   const std::uint32_t count = wanted.value_or(available);
   amct::flow::require_batches(data.size(), count, data.place());
   return count;
+}
+
+void show_warnings(const amct::Diagnostics& diagnostics) {
+  for (const auto& finding : diagnostics.all()) {
+    if (!finding.is_error) spdlog::warn(Error(finding.code, finding.where, finding.message).what());
+  }
+}
+
+amct::EasyConfig read_config(const std::string& file) {
+  amct::Diagnostics diagnostics;
+  auto config = amct::protobuf::read_calibration_cfg(file, amct::rules_of(amct::Flavour::pytorch), diagnostics);
+  show_warnings(diagnostics);
+  diagnostics.throw_if_errors();
+  return config;
 }
 
 /// Names and element types of the network's inputs, in its order.
@@ -100,7 +118,7 @@ void run(const Arguments& arguments) {
 
   // Everything that can be refused cheaply is refused before the network is looked at.
   amct::EasyConfig config;
-  if (!arguments.config.empty()) config = amct::protobuf::read_calibration_cfg(arguments.config);
+  if (!arguments.config.empty()) config = read_config(arguments.config);
   DataFolder data(std::move(inputs));
   config.batch_num = decide_batch_num(arguments, config, data);
   const amct::onnx::OutputFiles files(arguments.save_path);
@@ -120,6 +138,7 @@ void run(const Arguments& arguments) {
     }
   };
   const auto prepared = in_model([&] { return amct::flow::prepare(std::move(graph), config); });
+  show_warnings(prepared.diagnostics);
   spdlog::info("{} layers to quantize, {} BatchNormalization layers folded", prepared.plan.layers.size(),
                prepared.fused.size());
   clock.start("calibrate");
@@ -157,7 +176,7 @@ void add_calibration(CLI::App& app) {
   verb->add_option("--calibration_config", arguments->config,
                    "easy config (.cfg); without it every layer gets AMCT's defaults");
   verb->add_option("--batch_num", arguments->batch_num,
-                   "batches to calibrate with; ignored if the config states its own; default: all files")
+                   "batches to calibrate with; ignored beside a config, which states its own; default: all files")
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000000}));
   verb->add_flag("--allow_fewer_batches", arguments->allow_fewer_batches,
                  "go on with a warning if there are fewer batches than asked for");

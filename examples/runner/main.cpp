@@ -10,8 +10,10 @@
 #include <amct/version.hpp>
 
 #include "calibration.hpp"
+#include "config.hpp"
 #include "console.hpp"
 #include "evaluate.hpp"
+#include "record.hpp"
 
 namespace {
 
@@ -28,9 +30,13 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   runner::add_calibration(app);
   runner::add_evaluate(app);
+  runner::add_config(app);
+  runner::add_record(app);
   app.parse_complete_callback([] { runner::start_logging("pytorch"); });
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& verdict) {  // a verb that worked and says no
+    return verdict.get_exit_code();
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kBadUsage;
   } catch (const amct::Error& error) {

@@ -15,6 +15,7 @@
 #include <amct/onnx/import.hpp>
 #include <amct/onnx/session.hpp>
 #include <amct/protobuf/calibration_cfg.hpp>
+#include <amct/protobuf/record_file.hpp>
 
 #include "golden_cases/isomorphism.hpp"
 #include "golden_cases/json_data.hpp"
@@ -26,7 +27,13 @@ namespace golden {
 namespace {
 
 amct::EasyConfig config_of(const std::filesystem::path& run, const Json& notes) {
-  if (std::filesystem::exists(run / "easy.cfg")) return amct::protobuf::read_calibration_cfg(run / "easy.cfg");
+  if (std::filesystem::exists(run / "easy.cfg")) {
+    amct::Diagnostics diagnostics;
+    auto read =
+        amct::protobuf::read_calibration_cfg(run / "easy.cfg", amct::rules_of(amct::Flavour::pytorch), diagnostics);
+    diagnostics.throw_if_errors();
+    return read;
+  }
   amct::EasyConfig config;
   config.batch_num = notes.at("batch_num").get<std::uint32_t>();
   return config;

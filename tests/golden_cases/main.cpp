@@ -24,13 +24,16 @@ std::vector<std::filesystem::path> sorted_entries(const std::filesystem::path& f
 }
 
 /// Runs one file or folder and prints its line; an exception is a failure of it, not the end.
-void run_one(Run run, const std::filesystem::path& path, const std::string& name, golden::Report& report) {
+void run_one(const std::vector<Run>& runs, const std::filesystem::path& path, const std::string& name,
+             golden::Report& report) {
   const int passed = report.passed();
   const int failed = report.failed();
-  try {
-    run(path, report);
-  } catch (const std::exception& error) {
-    report.fail(name, error.what());
+  for (const Run run : runs) {
+    try {
+      run(path, report);
+    } catch (const std::exception& error) {
+      report.fail(name, error.what());
+    }
   }
   std::cout << "golden " << name << ": " << report.passed() - passed << " passed, " << report.failed() - failed
             << " failed\n";

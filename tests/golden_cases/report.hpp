@@ -42,15 +42,15 @@ class Report {
 /// Runs all cases of one file, or of one folder of whole runs.
 using Run = void (*)(const std::filesystem::path&, Report&);
 
-/// What can be run, by the stem of the file's name; "e2e" for folders of whole runs.
-[[nodiscard]] inline std::map<std::string, Run>& runs() {
-  static std::map<std::string, Run> all;
+/// What can be run, by the stem of the file's name; "e2e" for folders of whole runs. Several may look at one file.
+[[nodiscard]] inline std::map<std::string, std::vector<Run>>& runs() {
+  static std::map<std::string, std::vector<Run>> all;
   return all;
 }
 
 /// A kind of golden data says so itself: `const Registered kHfmg{"hfmg", run_hfmg};` in its file.
 struct Registered {
-  Registered(const std::string& stem, Run run) { runs().emplace(stem, run); }
+  Registered(const std::string& stem, Run run) { runs()[stem].push_back(run); }
 };
 
 }  // namespace golden

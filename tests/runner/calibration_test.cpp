@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <amct/onnx/export.hpp>
-#include <amct/protobuf/record_pytorch.hpp>
+#include <amct/protobuf/record_file.hpp>
 
 #include "runner/runner_fixture.hpp"
 #include "support/graph_builder.hpp"
