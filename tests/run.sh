@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 preset=${AMCT_PRESET:-check}
 
 source examples/install_packages.sh
-install_packages build-essential cmake ninja-build libeigen3-dev libprotobuf-dev protobuf-compiler libonnx-dev \
-  libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev doctest-dev libxtensor-dev g++-aarch64-linux-gnu qemu-user
+install_packages build-essential clang cmake ninja-build libeigen3-dev libprotobuf-dev protobuf-compiler libonnx-dev \
+  libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev doctest-dev libxtensor-dev g++-aarch64-linux-gnu qemu-user
 command -v node > /dev/null || install_packages nodejs
 command -v npm > /dev/null || install_packages npm
 if [ ! -d tests/onnxruntime/node_modules/onnxruntime-node ]; then

@@ -25,6 +25,7 @@ amct_header_check(eigen "^amct/interop/eigen\\.hpp" amct::eigen)
 amct_header_check(xtensor "^amct/interop/xtensor\\.hpp" amct::xtensor)
 amct_header_check(exec "^amct/(exec|flow)/" amct::exec)
 amct_header_check(protobuf "^amct/protobuf/" amct::protobuf)
+amct_header_check(json_yaml "^amct/json_yaml/" amct::json_yaml)
 amct_header_check(onnx "^amct/onnx/" amct::onnx)
 
 add_executable(no_exceptions_test compile/no_exceptions.cpp)

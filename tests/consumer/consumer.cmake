@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs amct into a new prefix and builds separate projects against it with find_package.
-foreach(consumer IN ITEMS core onnx)
+foreach(consumer IN ITEMS core json_yaml onnx)
   add_test(NAME consumer_${consumer} COMMAND "${CMAKE_COMMAND}"
     "-DAMCT_BUILD=${PROJECT_BINARY_DIR}" "-DPROJECT=${CMAKE_CURRENT_SOURCE_DIR}/consumer/${consumer}"
     "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/consumer_${consumer}" "-DCXX=${CMAKE_CXX_COMPILER}" "-DGENERATOR=${CMAKE_GENERATOR}"

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <amct/exec/interpreter.hpp>
+
 #include "exec/run_op.hpp"
 
 using namespace amct;

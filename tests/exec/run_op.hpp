@@ -8,13 +8,18 @@
 
 #include <doctest/doctest.h>
 
-#include <amct/exec/interpreter.hpp>
+#include <amct/core/error.hpp>
+#include <amct/core/tensor.hpp>
+#include <amct/graph/ir.hpp>
 
 #include "support/graph_builder.hpp"
 
 namespace support {
 
 using OpInputs = std::vector<std::optional<amct::Tensor>>;
+
+/// The first output of a net. The interpreter, with all its operators, is compiled once, in run_op.cpp.
+[[nodiscard]] amct::Tensor run_graph(const amct::graph::Graph& graph, const std::vector<amct::Tensor>& inputs);
 
 /// Runs a net of one node named "op"; std::nullopt stands for an input that is not given.
 [[nodiscard]] inline amct::Tensor run_op(const std::string& op_type, const OpInputs& inputs, Attributes attributes = {},
@@ -30,7 +35,7 @@ using OpInputs = std::vector<std::optional<amct::Tensor>>;
     given.push_back(*input);
   }
   const auto graph = builder.node(op_type, "op", names, "out", std::move(attributes)).output("out").build();
-  return amct::exec::Interpreter(graph).run(given).at(0);
+  return run_graph(graph, given);
 }
 
 /// Checks that running the node is refused with this code, its name and a message that contains `part`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <amct/onnx/import.hpp>
-#include <amct/protobuf/record_pytorch.hpp>
+#include <amct/protobuf/record_writer.hpp>
 
 int main() {
   if (amct::protobuf::record_text({{.name = "conv1", .scale_d = 0.5F}}).find("scale_d: 0.5") == std::string::npos)

@@ -131,7 +131,7 @@ TEST_CASE("What does not fit a pool is refused") {
           .node("MaxPool", "op", {"x"}, std::vector<std::string>{"y", "indices"}, {{"kernel_shape", Ints{2}}})
           .output("y")
           .build();
-  const auto error = error_of([&] { (void)exec::Interpreter(graph).run({kLine}); });
+  const auto error = error_of([&] { (void)support::run_graph(graph, {kLine}); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::model_unsupported);
   CHECK(contains(error->message(), "Indices"));
