@@ -296,6 +296,22 @@ TEST_CASE("both layouts of hotwheels are read in text and binary") {
   CHECK(layers_of(renewed)[0].record_d == std::vector<ActivationRecord>{{.scale_d = 0.5F, .offset_d = 1, .index = 0}});
 }
 
+TEST_CASE("a binary entry with both layouts of hotwheels is refused: it could not be written again") {
+  const std::string wire = std::string(
+      "\x0A\x0C\x0A\x01"
+      "a\x12\x07\x0D\x00\x00\x00\x3F\x0A\x00",
+      14);
+  RecordReader reader = reader_of(wire, {.dialect = RecordDialect::hotwheels});
+  try {
+    (void)reader.next();
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::record_value);
+    CHECK(error.where().layer == "a");
+    CHECK(error.where().field == "scale_d");
+  }
+}
+
 TEST_CASE("an entry needs a key, and a value or KV cache factors; the next entry can still be read") {
   RecordReader reader =
       reader_of("record { value {} }\n record {\n key: 'b' }\nrecord { key: 'k' kv_cache_value { scale: 1 } }");

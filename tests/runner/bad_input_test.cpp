@@ -147,7 +147,7 @@ TEST_CASE_FIXTURE(RunnerFixture, "an output path that cannot be written is named
 TEST_CASE_FIXTURE(RunnerFixture, "a config error is named with file, line and column") {
   support::write_text(work / "quant.cfg", "batch_num : 2\nnonsense : 1\n");
   check_refused(*this, calibrate({"--calibration_config", "quant.cfg"}),
-                {"[config.syntax]", "quant.cfg:2:10", "nonsense"});
+                {"[config.syntax]", "quant.cfg:2:1 ", "nonsense"});
 }
 
 TEST_CASE_FIXTURE(RunnerFixture, "a layer the model does not have is named with the config") {

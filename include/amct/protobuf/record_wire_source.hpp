@@ -150,11 +150,25 @@ class RecordWireSource final : public RecordSource {
       layer = key.value_or("");
       if (find_message(entry, "value") == nullptr) return refuse_unknown(entry, nullptr, layer);
       holder = &make_message(entry, "value", {});
-      if (dialect_ == RecordDialect::hotwheels) adopt_old_layout(*holder);
+      if (dialect_ == RecordDialect::hotwheels) {
+        adopt_old_layout(*holder);
+        require_one_layout(*holder, layer);
+      }
     }
     const UnknownFieldSet& kept = holder->GetReflection()->GetUnknownFields(*holder);
     if (keep_unknown_ && !kept.empty()) unknown_ = to_wire_text(kept);
     refuse_unknown(entry, keep_unknown_ ? holder : nullptr, layer);
+  }
+
+  /// Text can hold both layouts at once; a binary file that does could not be written again.
+  void require_one_layout(const Message& value, const std::string& layer) const {
+    const auto& fields = *value.GetDescriptor();
+    const auto& reflection = *value.GetReflection();
+    const bool old_layout = reflection.HasField(value, fields.FindFieldByName("scale_d")) ||
+                            reflection.HasField(value, fields.FindFieldByName("offset_d"));
+    if (!old_layout || find_messages(value, "record_d").empty()) return;
+    throw Error(ErrorCode::record_value, {.file = file_, .layer = layer, .field = "scale_d"},
+                "stands beside record_d; a binary file has one or the other");
   }
 
   void refuse_unknown(const Message& message, const Message* except, const std::string& layer) const {
