@@ -27,10 +27,7 @@ void apply(const amct::ConfigValue& value, amct::protobuf::CfgSchema schema) {
     case CfgSchema::retrain_hotwheels: return fuzz::check_easy_retrain(value, hotwheels);
     case CfgSchema::distill: return fuzz::check_easy_distill(value, pytorch);
     case CfgSchema::kv_cache: return fuzz::check_easy_kv_cache(value, pytorch);
-    case CfgSchema::auto_prune: {
-      amct::Diagnostics out;
-      static_cast<void>(amct::read_auto_prune(value, "fuzzed", out));
-    }
+    case CfgSchema::auto_prune: return fuzz::check_auto_prune(value);
   }
 }
 

@@ -14,6 +14,16 @@ endif()
 
 set(folder "${CMAKE_CURRENT_BINARY_DIR}/fuzz")
 file(MAKE_DIRECTORY "${folder}")
+set(compile "${AMCT_FUZZ_COMPILER}" -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined
+  -fno-sanitize-recover=undefined "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/tests"
+  -isystem "${CMAKE_BINARY_DIR}/amct-proto")
+set(config "${folder}/config.o")  # what the three targets of configs share
+add_custom_command(
+  OUTPUT "${config}"
+  COMMAND ${compile} -MMD -MF "${config}.d" -MT "${config}" -c "${CMAKE_CURRENT_LIST_DIR}/config.cpp" -o "${config}"
+  DEPENDS "${CMAKE_CURRENT_LIST_DIR}/config.cpp"
+  DEPFILE "${config}.d"
+  VERBATIM)
 set(programs "")
 foreach(target IN ITEMS record_text record_binary cfg yaml json)
   set(program "${folder}/fuzz_${target}")
@@ -21,13 +31,14 @@ foreach(target IN ITEMS record_text record_binary cfg yaml json)
   if(target STREQUAL "yaml")
     set(libraries "$<TARGET_LINKER_FILE:yaml-cpp::yaml-cpp>")
   endif()
+  if(NOT target MATCHES "record")
+    list(PREPEND libraries "${config}")
+  endif()
   add_custom_command(
     OUTPUT "${program}"
-    COMMAND "${AMCT_FUZZ_COMPILER}" -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined
-      -fno-sanitize-recover=undefined -MMD -MF "${program}.d" -MT "${program}"
-      "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/tests" -isystem "${CMAKE_BINARY_DIR}/amct-proto"
+    COMMAND ${compile} -MMD -MF "${program}.d" -MT "${program}"
       "${CMAKE_CURRENT_LIST_DIR}/${target}.cpp" ${libraries} -pthread -o "${program}"
-    DEPENDS "${CMAKE_CURRENT_LIST_DIR}/${target}.cpp" amct_proto
+    DEPENDS "${CMAKE_CURRENT_LIST_DIR}/${target}.cpp" ${config} amct_proto
     DEPFILE "${program}.d"
     VERBATIM)
   list(APPEND programs "${program}")
