@@ -37,6 +37,7 @@
 #include <amct/core/flavour.hpp>
 #include <amct/graph/network.hpp>
 #include <amct/graph/passes/fold_weight_transpose.hpp>
+#include <amct/graph/passes/fuse_batch_norm.hpp>
 #include <amct/graph/quantizable.hpp>
 #include <amct/json_yaml/json.hpp>
 #include <amct/json_yaml/write_json.hpp>
@@ -71,9 +72,12 @@ struct Model {
 
   Model(const std::string& file, const FlavourRules& rules) {
     amct::graph::Graph graph = amct::onnx::import_model(file);
-    amct::graph::fold_weight_transpose(graph);
-    layers = amct::graph::find_quantizable(graph, rules).layers;
     for (const auto& node : graph.nodes) nodes.push_back(node.name);
+    amct::graph::fold_weight_transpose(graph);
+    // A BatchNormalization that a convolution takes in is no layer of its own, and what follows stands behind the
+    // convolution; groups of distillation do name it.
+    if (rules.network_checks) (void)amct::graph::fuse_batch_norm(graph, {});
+    layers = amct::graph::find_quantizable(graph, rules).layers;
     network = amct::graph::network_of(graph);
   }
 };

@@ -59,6 +59,15 @@ TEST_CASE("K1: the known clashes between flavours") {
   CHECK_FALSE(hotwheels.unknown_config_fields_refused);
 }
 
+TEST_CASE("K1: the files of a flavour") {
+  CHECK(rules_of(Flavour::pytorch).record_dialect == RecordDialect::pytorch);
+  CHECK(rules_of(Flavour::mindspore).record_dialect == RecordDialect::mindspore);
+  CHECK(rules_of(Flavour::hotwheels).config_family == ConfigFamily::fx);
+  CHECK(rules_of(Flavour::hotwheels_dynamic).config_family == ConfigFamily::classic_list);
+  CHECK((rules_of(Flavour::pytorch).writes_fake_quant_model && !rules_of(Flavour::pytorch).writes_float_model));
+  CHECK((!rules_of(Flavour::hotwheels).writes_fake_quant_model && rules_of(Flavour::hotwheels).writes_float_model));
+}
+
 TEST_CASE("K38: vector scales only for the layer kinds that a flavour lists") {
   CHECK(may_be_channel_wise(rules_of(Flavour::pytorch), LayerKind::conv_transpose1d));
   CHECK_FALSE(may_be_channel_wise(rules_of(Flavour::pytorch), LayerKind::linear));

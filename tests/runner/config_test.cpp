@@ -93,6 +93,14 @@ TEST_CASE_FIXTURE(ConfigFixture, "the hotwheels flavours take YAML and list acti
   CHECK(create({"--flavour", "hotwheels", "--config_def", "quant.txt"}).exit_code == 1);
 }
 
+TEST_CASE_FIXTURE(ConfigFixture, "hotwheels lists neither a folded BatchNormalization nor the Relu behind it") {
+  CHECK(create({"--flavour", "hotwheels"}).exit_code == 0);
+  CHECK(contains(written(), "\"conv1\":{"));
+  CHECK_FALSE(contains(written(), "\"bn1\":{"));
+  CHECK_FALSE(contains(written(), "\"relu1\":{"));
+  CHECK(check("config.json", {"--flavour", "hotwheels"}).exit_code == 0);
+}
+
 TEST_CASE_FIXTURE(ConfigFixture, "all that is wrong is listed with its place") {
   CHECK(create().exit_code == 0);
   std::string text = written();

@@ -26,7 +26,7 @@ enum class RecordDialect : std::uint8_t { pytorch, mindspore, tensorflow, hotwhe
 enum class ConfigFamily : std::uint8_t {
   classic,       ///< JSON, one activation object a layer
   classic_list,  ///< JSON, a list of activation objects, one an input
-  fx,            ///< JSON, named quantizers with arguments, a list of activations
+  fx,            ///< JSON, named quantizers with arguments, a list of activations; its easy config is YAML
 };
 
 /// What becomes of a scale too small to divide by.
@@ -58,9 +58,8 @@ struct FlavourRules {
   // Files
   RecordDialect record_dialect = RecordDialect::pytorch;
   ConfigFamily config_family = ConfigFamily::classic;
-  bool easy_config_is_yaml = false;  ///< .yaml or .yml instead of a protobuf text .cfg
-  bool writes_fake_quant_model = true;
-  bool writes_float_model = false;
+  bool writes_fake_quant_model = true;  ///< beside the deploy model and the record
+  bool writes_float_model = false;      ///< the float network as an ONNX file too
 
   // Ranges
   std::span<const int> activation_bits;
@@ -220,7 +219,6 @@ inline constexpr std::array<FlavourRules, 7> kFlavours = {{
         .name = "hotwheels",
         .record_dialect = RecordDialect::hotwheels,
         .config_family = ConfigFamily::fx,
-        .easy_config_is_yaml = true,
         .writes_fake_quant_model = false,
         .writes_float_model = true,
         .activation_bits = detail::kBits4_8to16,
