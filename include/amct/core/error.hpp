@@ -102,7 +102,8 @@ class Error : public std::runtime_error {
     if (!place.empty()) text += place + ": ";
     return text + printable(message);
   }
-  /// Names and values come from files: their control characters must not reach a terminal. Line breaks of messages stay.
+  /// Names and values come from files: their control characters must not reach a terminal. Line breaks of messages
+  /// stay.
   static std::string printable(const std::string& name) {
     constexpr char kHex[] = "0123456789abcdef";
     std::string text;
