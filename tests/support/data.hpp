@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace support {
 
@@ -10,7 +11,9 @@ namespace support {
   return std::filesystem::path(__FILE__).parent_path().parent_path();
 }
 /// A sample of the users' documents.
-[[nodiscard]] inline std::filesystem::path seed(const char* name) { return tests_folder() / "data/seeds" / name; }
+[[nodiscard]] inline std::filesystem::path seed(const std::string& name) {
+  return tests_folder() / "data/seeds" / name;
+}
 /// Files of the real AMCT.
 [[nodiscard]] inline std::filesystem::path golden() { return tests_folder() / "golden"; }
 

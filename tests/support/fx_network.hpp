@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include <amct/core/layer_table.hpp>
 
 #include "support/config_text.hpp"
+#include "support/data.hpp"
 
 namespace support {
 
@@ -26,11 +26,6 @@ struct FxNetwork {
   std::vector<std::string> nodes = {"conv1", "maxpool", "add", "matmul", "softsign", "shape", "fc"};
   amct::NetworkNames names{layers, nodes};
 };
-
-/// A sample of the user's documents.
-[[nodiscard]] inline std::filesystem::path seed(const std::string& name) {
-  return std::filesystem::path(__FILE__).parent_path().parent_path() / "data" / "seeds" / name;
-}
 
 /// The guide's sample of torch's FakeQuantize as it must be meant: it prints two activation entries for the one input
 /// of conv1, of which the first is for the weights, as in its YAML.
