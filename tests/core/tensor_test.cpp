@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <amct/core/cast.hpp>
 #include <amct/core/tensor.hpp>
 
 #include <cstddef>
@@ -89,19 +90,19 @@ TEST_CASE("reshaping keeps the elements") {
 
 TEST_CASE("a cast converts each element") {
   const Tensor floats = tensor_of<float>({4}, {-2.75F, 0.0F, 1.5F, 100.0F});
-  CHECK(values_of<std::int32_t>(floats.cast(ElementType::int32)) == std::vector<std::int32_t>{-2, 0, 1, 100});
-  CHECK(values_of<std::int8_t>(floats.cast(ElementType::int8)) == std::vector<std::int8_t>{-2, 0, 1, 100});
-  CHECK(values_of<bool>(floats.cast(ElementType::boolean)) == std::vector<bool>{true, false, true, true});
-  CHECK(values_of<float>(floats.cast(ElementType::float32)) == values_of<float>(floats));
+  CHECK(values_of<std::int32_t>(amct::cast(floats, ElementType::int32)) == std::vector<std::int32_t>{-2, 0, 1, 100});
+  CHECK(values_of<std::int8_t>(amct::cast(floats, ElementType::int8)) == std::vector<std::int8_t>{-2, 0, 1, 100});
+  CHECK(values_of<bool>(amct::cast(floats, ElementType::boolean)) == std::vector<bool>{true, false, true, true});
+  CHECK(values_of<float>(amct::cast(floats, ElementType::float32)) == values_of<float>(floats));
 
   const Tensor wide = tensor_of<std::int64_t>({2}, {-128, 4294967297});
-  CHECK(values_of<double>(wide.cast(ElementType::float64)) == std::vector<double>{-128.0, 4294967297.0});
-  CHECK(wide.cast(ElementType::float64).shape() == Shape{2});
+  CHECK(values_of<double>(amct::cast(wide, ElementType::float64)) == std::vector<double>{-128.0, 4294967297.0});
+  CHECK(amct::cast(wide, ElementType::float64).shape() == Shape{2});
 }
 
 TEST_CASE("a tensor without elements can be copied, cast and reshaped") {
   Tensor empty(ElementType::float32, {2, 0});
-  CHECK(empty.cast(ElementType::int64).size() == 0);
+  CHECK(amct::cast(empty, ElementType::int64).size() == 0);
   CHECK(Tensor(empty).shape() == Shape{2, 0});
   empty.reshape({0});
   CHECK(empty.shape() == Shape{0});

@@ -46,6 +46,7 @@ struct FoldSet {
   bool conv = false;         ///< convolutions without groups
   bool grouped = false;      ///< grouped and depthwise convolutions
   bool transposed = false;   ///< transposed convolutions
+  bool linear = false;       ///< fully connected layers
   bool standalone = false;   ///< a BatchNormalization with no convolution becomes arithmetic of its own
   bool when_saving = false;  ///< folded when the model is saved instead of before calibration
 };
@@ -90,7 +91,9 @@ struct FlavourRules {
   std::span<const LayerKind> symmetric_kinds{};      ///< have activations without an offset only
   bool int4_needs_even_channels = false;             ///< 4-bit weights only where LayerInfo::packs_int4 holds
   bool shared_weights_quantized = false;             ///< layers that use one weight twice are quantized
-  bool pool_has_weight_factors = true;               ///< AveragePool writes scale_w 1 and offset_w 0
+  bool dilated_transposed_quantized = true;          ///< transposed convolutions with dilations are quantized
+  bool biased_matmul_quantized = true;  ///< a fully connected layer that is a MatMul and an Add is quantized
+  bool pool_has_weight_factors = true;  ///< AveragePool writes scale_w 1 and offset_w 0
   FoldSet fold{};
   DegenerateScale degenerate_scale = DegenerateScale::one;
 
@@ -112,14 +115,15 @@ inline constexpr int kBits4_8to16[] = {4, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 inline constexpr int kBits4_8[] = {4, 8};
 
 inline constexpr std::string_view kAveragePool[] = {"AveragePool"};
-// The rows of the guide's table that are one ONNX operator.
+// The rows of the guide's table: ONNX operators, then composites of several (see LayerPattern).
 // clang-format off
 inline constexpr std::string_view kHotwheelsData[] = {
     "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Add", "Sub", "Mul", "Div", "Pow", "MatMul",
     "ReduceSum", "ReduceMean", "Abs", "ReduceMax", "Max", "ReduceMin", "Min", "Clip", "Transpose", "Resize", "Upsample",
     "Concat", "Flatten", "Squeeze", "Unsqueeze", "Reshape", "Split", "Relu", "Sigmoid", "Tanh", "LeakyRelu", "PRelu",
     "Softmax", "LogSoftmax", "Elu", "LayerNormalization", "HardSwish", "BatchNormalization", "SpaceToDepth",
-    "DepthToSpace", "GridSample"};
+    "DepthToSpace", "GridSample", "LayerNorm", "GELU", "LogSigmoid", "Softmin", "Tanhshrink", "Softsign", "GLU", "SiLU",
+    "Mish", "Hardswish"};
 // clang-format on
 inline constexpr std::string_view kHotwheelsFusedActivations[] = {"Relu", "Clip",      "Sigmoid",
                                                                   "Tanh", "LeakyRelu", "PRelu"};
@@ -140,6 +144,7 @@ inline constexpr LayerKind kPytorchKinds[] = {
 inline constexpr LayerKind kOnnxKinds[] = {LayerKind::conv2d, LayerKind::conv3d, LayerKind::conv_transpose2d,
                                            LayerKind::linear};
 inline constexpr LayerKind kMindsporeKinds[] = {LayerKind::conv2d, LayerKind::linear};
+inline constexpr LayerKind kHotwheelsKinds[] = {LayerKind::conv2d, LayerKind::conv_transpose2d, LayerKind::linear};
 inline constexpr LayerKind kCaffeKinds[] = {LayerKind::conv2d, LayerKind::conv_transpose2d, LayerKind::linear};
 
 }  // namespace detail
@@ -180,6 +185,7 @@ inline constexpr std::array<FlavourRules, 7> kFlavours = {{
         .narrow_weight_kinds = detail::kConv2d,
         .symmetric_kinds = detail::kConv3d,
         .int4_needs_even_channels = true,
+        .dilated_transposed_quantized = false,
         .fold = {.conv = true, .grouped = true, .standalone = true},
     },
     {
@@ -210,6 +216,7 @@ inline constexpr std::array<FlavourRules, 7> kFlavours = {{
         .wide_activation_kinds = {},
         .weighted_kinds = detail::kOnnxKinds,
         .symmetric_kinds = detail::kConv3d,
+        .dilated_transposed_quantized = false,
         .pool_has_weight_factors = false,
         .fold = {.conv = true, .grouped = true, .transposed = true, .standalone = true},
         .warns_of_selective_prune = true,
@@ -236,7 +243,9 @@ inline constexpr std::array<FlavourRules, 7> kFlavours = {{
         .channel_wise_kinds = detail::kConv2d,
         .channel_wise_elsewhere = ChannelWiseElsewhere::ignored,
         .wide_activation_kinds = kAllLayerKinds,
+        .weighted_kinds = detail::kHotwheelsKinds,
         .shared_weights_quantized = true,
+        .biased_matmul_quantized = false,
         .pool_has_weight_factors = false,
         .fold = {.conv = true, .grouped = true, .when_saving = true},
         .degenerate_scale = DegenerateScale::eps,
@@ -264,7 +273,9 @@ inline constexpr std::array<FlavourRules, 7> kFlavours = {{
         .channel_wise_kinds = detail::kConv2d,
         .channel_wise_elsewhere = ChannelWiseElsewhere::ignored,
         .wide_activation_kinds = kAllLayerKinds,
+        .weighted_kinds = detail::kHotwheelsKinds,
         .shared_weights_quantized = true,
+        .biased_matmul_quantized = false,
         .pool_has_weight_factors = false,
         .fold = {.conv = true, .grouped = true},
         .degenerate_scale = DegenerateScale::eps,
@@ -287,7 +298,8 @@ inline constexpr std::array<FlavourRules, 7> kFlavours = {{
         .channel_wise_elsewhere = ChannelWiseElsewhere::refused,
         .wide_activation_kinds = {},
         .weighted_kinds = detail::kCaffeKinds,
-        .fold = {.conv = true, .grouped = true, .transposed = true},
+        .dilated_transposed_quantized = false,
+        .fold = {.conv = true, .grouped = true, .transposed = true, .linear = true},
     },
 }};
 

@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <span>
 #include <utility>
 
+#include <amct/core/buffer.hpp>
 #include <amct/core/element_type.hpp>
 #include <amct/core/shape.hpp>
 
@@ -22,7 +20,13 @@ class Tensor {
  public:
   Tensor() = default;
 
-  Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(shape)), data_(allocate(bytes())) {}
+  Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(shape)), data_(bytes()) {}
+
+  /// A tensor in memory that is there already, of at least the bytes it needs.
+  Tensor(ElementType type, Shape shape, Buffer memory)
+      : type_(type), shape_(std::move(shape)), data_(std::move(memory)) {
+    assert(data_.capacity() >= bytes());
+  }
 
   /// A tensor filled from a span; the sizes must agree.
   template <TensorElement T>
@@ -38,7 +42,7 @@ class Tensor {
   }
 
   Tensor(const Tensor& other) : Tensor(other.type_, other.shape_) {
-    if (bytes() != 0) std::memcpy(data_.get(), other.data_.get(), bytes());
+    if (bytes() != 0) std::memcpy(data_.data(), other.data_.data(), bytes());
   }
   Tensor& operator=(const Tensor& other) {
     if (this != &other) *this = Tensor(other);
@@ -64,15 +68,15 @@ class Tensor {
   template <TensorElement T>
   [[nodiscard]] std::span<T> data() noexcept {
     assert(type_ == element_type_of<T>);
-    return {reinterpret_cast<T*>(data_.get()), size()};
+    return {reinterpret_cast<T*>(data_.data()), size()};
   }
   template <TensorElement T>
   [[nodiscard]] std::span<const T> data() const noexcept {
     assert(type_ == element_type_of<T>);
-    return {reinterpret_cast<const T*>(data_.get()), size()};
+    return {reinterpret_cast<const T*>(data_.data()), size()};
   }
-  [[nodiscard]] std::span<std::byte> raw() noexcept { return {data_.get(), bytes()}; }
-  [[nodiscard]] std::span<const std::byte> raw() const noexcept { return {data_.get(), bytes()}; }
+  [[nodiscard]] std::span<std::byte> raw() noexcept { return {data_.data(), bytes()}; }
+  [[nodiscard]] std::span<const std::byte> raw() const noexcept { return {data_.data(), bytes()}; }
 
   /// Gives the same elements another shape of equal size.
   void reshape(Shape shape) noexcept {
@@ -80,37 +84,16 @@ class Tensor {
     shape_ = std::move(shape);
   }
 
-  /// Element-wise conversion by static_cast; the same type gives a copy.
-  [[nodiscard]] Tensor cast(ElementType type) const {
-    Tensor result(type, shape_);
-    with_element_type(type_, [&]<class From>() {
-      with_element_type(type, [&]<class To>() {
-        const auto from = data<From>();
-        std::transform(from.begin(), from.end(), result.data<To>().begin(),
-                       [](From value) { return static_cast<To>(value); });
-      });
-    });
-    return result;
+  /// Hands out the memory and leaves the tensor empty.
+  [[nodiscard]] Buffer release() noexcept {
+    shape_ = Shape{0};
+    return std::move(data_);
   }
 
  private:
-  static constexpr std::size_t kAlignment = 64;
-
-  struct Free {
-    void operator()(std::byte* memory) const noexcept { std::free(memory); }
-  };
-  using Memory = std::unique_ptr<std::byte[], Free>;
-
-  static Memory allocate(std::size_t bytes) {
-    const std::size_t rounded = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-    auto* memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
-    if (memory == nullptr) throw std::bad_alloc{};
-    return Memory(memory);
-  }
-
   ElementType type_ = ElementType::float32;
   Shape shape_{0};
-  Memory data_;
+  Buffer data_;
 };
 
 }  // namespace amct
