@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -11,7 +13,15 @@
 #include <amct/simd/traffic.hpp>
 
 /// \file
-/// The same named vector operations for each instruction set, in a namespace each: amct::simd::avx512, avx2, neon.
+/// The same named vector operations for each instruction set, in a namespace each: amct::simd::avx512, avx2, neon; and
+/// some of them for plain C++ in amct::simd::reference.
+
+#define AMCT_ARCH_NAMESPACE reference
+AMCT_EXACT_BEGIN
+#include <amct/simd/unroll-inl.hpp>
+#include <amct/simd/vec_reference-inl.hpp>
+AMCT_EXACT_END
+#undef AMCT_ARCH_NAMESPACE
 
 #if defined(__x86_64__)
 #define AMCT_ARCH_NAMESPACE avx512

@@ -118,7 +118,19 @@ AMCT_VOP I divide_half_away(I v, I bits) {
 }
 
 AMCT_VOP F where_above(F v, F bound, F a, F b) { return _mm256_blendv_ps(b, a, _mm256_cmp_ps(v, bound, _CMP_GT_OQ)); }
+AMCT_VOP F where_nan(F v, F a, F b) { return _mm256_blendv_ps(b, a, _mm256_cmp_ps(v, v, _CMP_UNORD_Q)); }
 AMCT_VOP I truncate(F v) { return _mm256_cvttps_epi32(v); }
+
+AMCT_VOP F square_root(F v) { return _mm256_sqrt_ps(v); }
+AMCT_VOP I as_int(F v) { return _mm256_castps_si256(v); }
+AMCT_VOP F as_float(I v) { return _mm256_castsi256_ps(v); }
+AMCT_VOP I shift_left(I v, int bits) { return _mm256_sll_epi32(v, _mm_cvtsi32_si128(bits)); }
+AMCT_VOP I bit_and(I a, I b) { return _mm256_and_si256(a, b); }
+AMCT_VOP I bit_or(I a, I b) { return _mm256_or_si256(a, b); }
+AMCT_VOP F load_even(const float* p) {
+  const F pairs = _mm256_shuffle_ps(_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8), 0b10001000);
+  return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(pairs), 0b11011000));
+}
 
 AMCT_VOP I to_int(I v) { return v; }
 AMCT_VOP I at_most(I v, I bound) { return _mm256_min_epi32(v, bound); }

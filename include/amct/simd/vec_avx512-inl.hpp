@@ -134,8 +134,23 @@ AMCT_VOP I divide_half_away(I v, I bits) {
 AMCT_VOP F where_above(F v, F bound, F a, F b) {
   return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(v, bound, _CMP_GT_OQ), b, a);
 }
+/// a where v is NaN, else b.
+AMCT_VOP F where_nan(F v, F a, F b) { return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), b, a); }
 /// Towards zero; |v| < 2^31.
 AMCT_VOP I truncate(F v) { return _mm512_cvttps_epi32(v); }
+
+AMCT_VOP F square_root(F v) { return _mm512_sqrt_ps(v); }
+/// The bits of a float as an integer, and back.
+AMCT_VOP I as_int(F v) { return _mm512_castps_si512(v); }
+AMCT_VOP F as_float(I v) { return _mm512_castsi512_ps(v); }
+AMCT_VOP I shift_left(I v, int bits) { return _mm512_sll_epi32(v, _mm_cvtsi32_si128(bits)); }
+AMCT_VOP I bit_and(I a, I b) { return _mm512_and_si512(a, b); }
+AMCT_VOP I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
+/// Every second of 2 * kLanes floats, from the first on.
+AMCT_VOP F load_even(const float* p) {
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  return _mm512_permutex2var_ps(_mm512_loadu_ps(p), even, _mm512_loadu_ps(p + 16));
+}
 
 /// For code that takes both.
 AMCT_VOP I to_int(I v) { return v; }

@@ -102,7 +102,16 @@ AMCT_VOP I divide_half_away(I v, I bits) {
 }
 
 AMCT_VOP F where_above(F v, F bound, F a, F b) { return vbslq_f32(vcgtq_f32(v, bound), a, b); }
+AMCT_VOP F where_nan(F v, F a, F b) { return vbslq_f32(vceqq_f32(v, v), b, a); }
 AMCT_VOP I truncate(F v) { return vcvtq_s32_f32(v); }
+
+AMCT_VOP F square_root(F v) { return vsqrtq_f32(v); }
+AMCT_VOP I as_int(F v) { return vreinterpretq_s32_f32(v); }
+AMCT_VOP F as_float(I v) { return vreinterpretq_f32_s32(v); }
+AMCT_VOP I shift_left(I v, int bits) { return vshlq_s32(v, vdupq_n_s32(bits)); }
+AMCT_VOP I bit_and(I a, I b) { return vandq_s32(a, b); }
+AMCT_VOP I bit_or(I a, I b) { return vorrq_s32(a, b); }
+AMCT_VOP F load_even(const float* p) { return vuzp1q_f32(vld1q_f32(p), vld1q_f32(p + 4)); }
 
 AMCT_VOP I to_int(I v) { return v; }
 AMCT_VOP I at_most(I v, I bound) { return vminq_s32(v, bound); }
