@@ -57,3 +57,50 @@ TEST_CASE("A transposed matrix has rows and columns exchanged") {
   CHECK(result.shape() == Shape{3, 2});
   CHECK(support::values(result) == std::vector<float>{1, 4, 2, 5, 3, 6});
 }
+
+TEST_CASE("Merged values are read and made as the one that stays") {
+  Graph graph = support::GraphBuilder()
+                    .input("x")
+                    .node("Relu", "r", {"x"}, "a")
+                    .node("Identity", "i", {"a"}, "b")
+                    .node("Identity", "j", {"b"}, "c")
+                    .node("Clip", "n", {"c", "", "b"}, "y")
+                    .output("y")
+                    .build();
+  const auto id = [&](const char* name) { return support::find_value(graph, name); };
+  ValueMerge merge(graph);
+  merge.merge(id("b"), id("a"));
+  merge.merge(id("a"), id("c"));  // whoever stood for others takes them along
+  CHECK(merge.find(id("b")) == id("c"));
+  CHECK(merge.find(kNoValue) == kNoValue);
+  merge.apply(graph);
+  CHECK(graph.nodes[0].outputs[0] == id("c"));
+  CHECK(graph.nodes[3].inputs == std::vector<ValueId>{id("c"), kNoValue, id("c")});
+}
+
+TEST_CASE("Ranks and sizes are known from constants and declared shapes") {
+  const Graph graph = support::GraphBuilder()
+                          .input("x", {2, -1})
+                          .initializer("w", support::floats({3}, {1, 2, 3}))
+                          .node("Relu", "r", {"x"}, "y")
+                          .build();
+  const auto& x = graph.value(support::find_value(graph, "x"));
+  const auto& w = graph.value(support::find_value(graph, "w"));
+  const auto& y = graph.value(support::find_value(graph, "y"));
+  CHECK(known_rank(x) == 2);
+  CHECK(known_rank(y) == std::nullopt);
+  CHECK(known_size(x, 0) == 2);
+  CHECK(known_size(x, -2) == 2);
+  CHECK(known_size(x, 1) == -1);
+  CHECK(known_size(x, 2) == -1);
+  CHECK(known_size(x, -3) == -1);
+  CHECK(known_size(w, -1) == 3);
+  CHECK(known_size(y, 0) == -1);
+  CHECK(shape_sizes({.op_type = "Shape"}, x) == support::Ints{2, -1});
+  CHECK(shape_sizes({.op_type = "Shape", .attributes = {{"start", std::int64_t{-1}}}}, x) == support::Ints{-1});
+  CHECK(shape_sizes({.op_type = "Shape", .attributes = {{"end", std::int64_t{-1}}}}, x) == support::Ints{2});
+  CHECK(shape_sizes({.op_type = "Shape"}, y).empty());
+  CHECK(gather_sizes({5, 6, 7}, {-1, 0}) == support::Ints{7, 5});
+  CHECK(gather_sizes({5, 6, 7}, {0, 3}).empty());
+  CHECK(gather_sizes({5, 6, 7}, {-4}).empty());
+}

@@ -32,3 +32,23 @@ TEST_CASE("A network lists nodes and the tensors that carry data between them") 
   CHECK(network[1].inputs == Names{"a"});
   CHECK(network[2].inputs == Names{"b", "a"});
 }
+
+TEST_CASE("Composites of the types asked for are one entry, with the name of the last node") {
+  const auto graph = GraphBuilder()
+                         .input("x")
+                         .node("Sigmoid", "s", {"x"}, "a")
+                         .node("Mul", "m", {"a", "x"}, "b")
+                         .node("Relu", "r", {"b"}, "y")
+                         .output("y")
+                         .build();
+  constexpr std::string_view kTypes[] = {"SiLU"};
+  const auto network = amct::graph::network_of(graph, kTypes);
+  using Names = std::vector<std::string>;
+  REQUIRE(network.size() == 2);
+  CHECK(network[0].name == "m");
+  CHECK(network[0].op_type == "SiLU");
+  CHECK(network[0].inputs == Names{"x"});
+  CHECK(network[0].outputs == Names{"b"});
+  CHECK(network[1].name == "r");
+  CHECK(amct::graph::network_of(graph).size() == 3);
+}

@@ -30,6 +30,10 @@ TEST_CASE("The layer kind follows from operator and rank of the weight") {
   CHECK(kind("Gemm", 2) == LayerKind::linear);
   CHECK(kind("MatMul", 2) == LayerKind::linear);
   CHECK(kind("MatMul", 3) == std::nullopt);
+  CHECK(kind("MatMul", 1) == LayerKind::linear);
+  CHECK(kind("Gemm", 1) == std::nullopt);
+  CHECK(kind("LSTM", 3) == LayerKind::lstm);
+  CHECK(kind("GRU", 3) == LayerKind::gru);
   CHECK(kind("Relu", 2) == std::nullopt);
 }
 
@@ -52,6 +56,17 @@ TEST_CASE("A transposed convolution with groups has one channel for each real ou
   CHECK(channel_of_element == std::vector<std::size_t>{0, 1, 0, 1, 2, 3, 2, 3});
 }
 
+TEST_CASE("The axis of the channels is there also where it has one index, and a vector has one channel") {
+  CHECK(same(weight_layout({.op_type = "MatMul"}, {4, 1}), {1, 4, 1, 1}));
+  CHECK(weight_layout({.op_type = "MatMul"}, {4, 1}).channels() == 1);
+  CHECK(same(weight_layout({.op_type = "MatMul"}, {4}), {1, 1, 1, 4}));
+}
+
+TEST_CASE("Recurrent layers have a channel for each row of each gate") {
+  CHECK(same(weight_layout({.op_type = "LSTM"}, {1, 32, 6}), {1, 1, 32, 6}));
+  CHECK(same(weight_layout({.op_type = "GRU"}, {1, 24, 6}), {1, 1, 24, 6}));
+}
+
 TEST_CASE("Output scales are shaped to multiply the output of a layer") {
   CHECK(output_scale_shape(LayerKind::conv1d, 4) == Shape{1, 4, 1});
   CHECK(output_scale_shape(LayerKind::conv_transpose1d, 4) == Shape{1, 4, 1});
@@ -60,4 +75,5 @@ TEST_CASE("Output scales are shaped to multiply the output of a layer") {
   CHECK(output_scale_shape(LayerKind::conv3d, 2) == Shape{1, 2, 1, 1, 1});
   CHECK(output_scale_shape(LayerKind::linear, 1) == Shape{1, 1});
   CHECK(output_scale_shape(LayerKind::avg_pool2d, 1) == Shape{1, 1});
+  CHECK(output_scale_shape(LayerKind::linear, 1, 1) == Shape{});
 }

@@ -232,3 +232,41 @@ TEST_CASE("MindSpore does not quantize pools") {
                                       rules_of(Flavour::mindspore));
   CHECK(found.layers.empty());
 }
+
+TEST_CASE("A user adds operators, also of other domains and composites") {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .node("Erf", "erf", {"x"}, "a")
+                    .node("Warp", "warp", {"a", "x"}, "b")
+                    .node("Sigmoid", "s", {"b"}, "c")
+                    .node("Mul", "silu", {"b", "c"}, "y")
+                    .output("y")
+                    .build();
+  graph.nodes[1].domain = "com.example";
+  const auto names = [&](const std::vector<std::string>& operators) {
+    std::string text;
+    for (const auto& layer : find_quantizable(graph, rules_of(Flavour::pytorch), {operators}).layers) {
+      text += layer.name + ' ' + layer.op_type + ' ' + std::to_string(layer.activation_inputs) + '\n';
+    }
+    return text;
+  };
+  CHECK(names({}) == "");
+  CHECK(names({"Erf"}) == "erf Erf 1\n");
+  CHECK(names({"com.example:Warp"}) == "warp Warp 2\n");
+  CHECK(names({"Warp"}) == "warp Warp 2\n");
+  CHECK(names({"other:Warp"}) == "");
+  CHECK(names({"SiLU"}) == "silu SiLU 1\n");
+}
+
+TEST_CASE("Layers of some kinds can be left float") {
+  QuantizableLayers found{.layers = {{.name = "a", .kind = LayerKind::conv2d, .op_type = "Conv"},
+                                     {.name = "b", .kind = LayerKind::gru, .op_type = "GRU"}},
+                          .left_float = {}};
+  constexpr LayerKind kGru[] = {LayerKind::gru};
+  leave_float(found, kGru, "because");
+  REQUIRE(found.layers.size() == 1);
+  CHECK(found.layers[0].name == "a");
+  REQUIRE(found.left_float.size() == 1);
+  CHECK(found.left_float[0].name == "b");
+  CHECK(found.left_float[0].reason == "because");
+}

@@ -35,14 +35,15 @@ namespace amct {
     case LayerKind::conv3d: return true;
     case LayerKind::conv_transpose1d:
     case LayerKind::conv_transpose2d: return rules.fold.transposed;
+    case LayerKind::linear: return rules.fold.linear;
     default: return false;
   }
 }
 
 /// What a message says of these kinds.
 [[nodiscard]] inline std::string fusable_types(const FlavourRules& rules) {
-  return std::string("a Conv1d, Conv2d") +
-         (rules.fold.transposed ? ", Conv3d or ConvTranspose layer" : " or Conv3d layer");
+  if (rules.fold.linear) return "a Conv1d, Conv2d, Conv3d, ConvTranspose or Linear layer";
+  return rules.fold.transposed ? "a Conv1d, Conv2d, Conv3d or ConvTranspose layer" : "a Conv1d, Conv2d or Conv3d layer";
 }
 
 /// What a message says of the types that a flavour quantizes: "Conv2d, Linear or AveragePool".

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,8 +41,14 @@ struct Value {
   std::optional<Tensor> initializer{};      ///< constant data, such as weights
 };
 
+struct Graph;
+
+/// The body of a control-flow operator. Its inputs are the operator's formal ones followed by the values it captures,
+/// see Node::captured. Bodies are shared between copies of a graph; whoever changes one makes a new one.
+using Body = std::shared_ptr<const Graph>;
+
 using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
-                               std::vector<std::string>, Tensor>;
+                               std::vector<std::string>, Tensor, Body>;
 
 /// One operation. Names are unique and not empty.
 struct Node {
@@ -51,6 +58,9 @@ struct Node {
   std::vector<ValueId> inputs{};
   std::vector<ValueId> outputs{};
   std::vector<std::pair<std::string, Attribute>> attributes{};
+  /// How many of the last inputs are no inputs in ONNX's sense but outer values that the bodies of If, Loop or Scan
+  /// read. They stand here so that every pass sees the use.
+  std::size_t captured = 0;
 
   /// The attribute if present with this type, else null.
   template <class T>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -12,8 +13,8 @@ namespace amct::graph {
 class UniqueNames {
  public:
   explicit UniqueNames(const Graph& graph) {
-    for (const auto& value : graph.values) values_.insert(value.name);
-    for (const auto& node : graph.nodes) nodes_.insert(node.name);
+    for (const auto& value : graph.values) values_.taken.insert(value.name);
+    for (const auto& node : graph.nodes) nodes_.taken.insert(node.name);
   }
 
   /// `wanted`, or `wanted`_2, _3 ... if it is taken.
@@ -21,14 +22,22 @@ class UniqueNames {
   [[nodiscard]] std::string node(const std::string& wanted) { return take(nodes_, wanted); }
 
  private:
-  static std::string take(std::set<std::string>& taken, const std::string& wanted) {
-    std::string name = wanted;
-    for (int i = 2; !taken.insert(name).second; ++i) name = wanted + '_' + std::to_string(i);
+  struct Names {
+    std::set<std::string> taken;
+    std::map<std::string, int> last_number;  ///< tried for a name, so that many equal names take no quadratic time
+  };
+
+  static std::string take(Names& names, const std::string& wanted) {
+    if (names.taken.insert(wanted).second) return wanted;
+    int& number = names.last_number.try_emplace(wanted, 1).first->second;
+    std::string name;
+    do name = wanted + '_' + std::to_string(++number);
+    while (!names.taken.insert(name).second);
     return name;
   }
 
-  std::set<std::string> values_;
-  std::set<std::string> nodes_;
+  Names values_;
+  Names nodes_;
 };
 
 }  // namespace amct::graph

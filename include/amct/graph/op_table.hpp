@@ -32,11 +32,15 @@ inline constexpr std::size_t kBiasInput = 2;
     if (weight_rank == 4) return LayerKind::conv_transpose2d;
   }
   if ((node.op_type == "Gemm" || node.op_type == "MatMul") && weight_rank == 2) return LayerKind::linear;
+  if (node.op_type == "MatMul" && weight_rank == 1) return LayerKind::linear;
+  if (node.op_type == "LSTM" && weight_rank == 3) return LayerKind::lstm;
+  if (node.op_type == "GRU" && weight_rank == 3) return LayerKind::gru;
   return std::nullopt;
 }
 
 /// Where the output channels of a weight lie.
-/// Conv [Cout, Cin/g, ...]; ConvTranspose [Cin, Cout/g, ...]; MatMul and Gemm [K, N], or [N, K] with transB.
+/// Conv [Cout, Cin/g, ...]; ConvTranspose [Cin, Cout/g, ...]; MatMul and Gemm [K, N], or [N, K] with transB; LSTM and
+/// GRU [1, gates * hidden, K]. A vector [K] of MatMul has one channel.
 [[nodiscard]] inline ChannelLayout weight_layout(const Node& node, const Shape& weight) {
   const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(weight[axis]); };
   const auto inner = [&](std::size_t first) { return static_cast<std::size_t>(weight.count(first, weight.rank())); };
@@ -44,6 +48,8 @@ inline constexpr std::size_t kBiasInput = 2;
     const auto groups = static_cast<std::size_t>(node.attribute_or<std::int64_t>("group", 1));
     return {groups, extent(0) / groups, extent(1), inner(2)};
   }
+  if (weight.rank() == 1) return ChannelLayout::per_tensor(extent(0));
+  if (node.op_type == "LSTM" || node.op_type == "GRU") return {1, 1, extent(1), inner(2)};
   const bool channels_last =
       node.op_type == "MatMul" || (node.op_type == "Gemm" && node.attribute_or<std::int64_t>("transB", 0) == 0);
   if (channels_last) return {1, extent(0), extent(1), 1};
@@ -51,8 +57,9 @@ inline constexpr std::size_t kBiasInput = 2;
 }
 
 /// Shape in which `channels` scales multiply the output of a layer: [1, C, 1, 1] behind a 2-D convolution, [1, C]
-/// behind Gemm, MatMul and AveragePool.
-[[nodiscard]] inline Shape output_scale_shape(LayerKind kind, std::size_t channels) {
+/// behind Gemm, MatMul and AveragePool, [] behind a MatMul by a vector, whose output lacks the axis.
+[[nodiscard]] inline Shape output_scale_shape(LayerKind kind, std::size_t channels, std::size_t weight_rank = 2) {
+  if (kind == LayerKind::linear && weight_rank == 1) return {};
   std::vector<std::int64_t> dims{1, static_cast<std::int64_t>(channels)};
   switch (kind) {
     case LayerKind::conv1d:

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,8 +12,13 @@
 
 #include <amct/core/flavour.hpp>
 #include <amct/core/layer_table.hpp>
+#include <amct/graph/capacity.hpp>
+#include <amct/graph/composites.hpp>
+#include <amct/graph/element_types.hpp>
 #include <amct/graph/ir.hpp>
 #include <amct/graph/op_table.hpp>
+#include <amct/graph/passes/group_composites.hpp>
+#include <amct/graph/quantizable_rules.hpp>
 #include <amct/graph/uses.hpp>
 
 namespace amct::graph {
@@ -31,52 +38,14 @@ struct QuantizableLayers {
 
 namespace detail {
 
-[[nodiscard]] inline std::string refuse_pool(const Node& node) {
-  const auto* kernel = node.attribute<std::vector<std::int64_t>>("kernel_shape");
-  if (kernel == nullptr || kernel->size() != 2) return "only 2-D average pooling is quantized";
-  return {};
-}
-
-[[nodiscard]] inline std::string refuse_groups(const Node& node, const Shape& weight) {
-  const auto groups = node.attribute_or<std::int64_t>("group", 1);
-  if (groups < 1 || weight[0] % groups != 0)
-    return "its " + std::to_string(groups) + " groups do not divide its channels";
-  return {};
-}
-
-[[nodiscard]] inline std::string refuse_gemm(const Node& node, const Uses& uses) {
-  if (node.attribute_or<std::int64_t>("transA", 0) != 0) return "transA is set";
-  if (node.input(kBiasInput) != kNoValue && uses.constant(node.input(kBiasInput)) == nullptr) {
-    return "its bias is not a constant";
-  }
-  return {};
-}
-
-/// Empty if the layer can be quantized.
-[[nodiscard]] inline std::string refuse_weighted(const Node& node, const Graph& graph, const Uses& uses,
-                                                 const FlavourRules& rules) {
-  const ValueId weight = node.input(kWeightInput);
-  if (weight == kNoValue || !graph.value(weight).initializer) return "its weight is not an initializer";
-  const Tensor& data = *graph.value(weight).initializer;
-  if (data.type() != ElementType::float32) return "its weight is not float32";
-  if (data.size() == 0) return "its weight is empty";
-  if (!layer_kind(node, data.shape().rank())) return "its weight has " + std::to_string(data.shape().rank()) + " axes";
-  const bool sharing = rules.shared_weights_quantized;
-  if (!sharing && uses.consumers(weight).size() > 1) return "its weight is shared with another node";
-  const ValueId bias = node.input(kBiasInput);
-  if (bias != kNoValue && uses.constant(bias) == nullptr) return "its bias is not a constant";
-  if (!sharing && bias != kNoValue && uses.consumers(bias).size() > 1) return "its bias is shared with another node";
-  if (uses.constant(node.input(0)) != nullptr) return "its input is a constant";
-  return node.op_type == "Gemm" ? refuse_gemm(node, uses) : refuse_groups(node, data.shape());
-}
-
 /// What a config needs to know of a layer with weights: their axes decide whether four bits can be packed along the
 /// input channels, two a byte.
 [[nodiscard]] inline LayerInfo describe_weighted(const Node& node, LayerKind kind, const Shape& weight) {
   const auto groups = node.attribute_or<std::int64_t>("group", 1);
   const bool rows_are_inputs = node.op_type == "ConvTranspose" || node.op_type == "MatMul" ||
                                (node.op_type == "Gemm" && node.attribute_or<std::int64_t>("transB", 0) == 0);
-  const std::int64_t inputs_per_group = rows_are_inputs ? weight[0] / groups : weight[1];
+  const bool recurrent = kind == LayerKind::lstm || kind == LayerKind::gru;
+  const std::int64_t inputs_per_group = rows_are_inputs ? weight[0] / groups : weight[recurrent ? 2 : 1];
   return {.name = node.name,
           .kind = kind,
           .op_type = node.op_type,
@@ -89,7 +58,8 @@ namespace detail {
 [[nodiscard]] inline LayerInfo describe_data(const Node& node, const Uses& uses) {
   static constexpr std::string_view kAllInputsAreData[] = {"Add",    "Sub", "Mul", "Div",   "Pow",
                                                            "MatMul", "Max", "Min", "Concat"};
-  const std::size_t candidates = is_one_of(kAllInputsAreData, node.op_type) ? node.inputs.size() : 1;
+  const bool all = is_one_of(kAllInputsAreData, node.op_type) || !node.domain.empty();
+  const std::size_t candidates = all ? node.inputs.size() : 1;
   int inputs = 0;
   for (std::size_t i = 0; i < candidates; ++i) {
     if (node.input(i) != kNoValue && uses.constant(node.input(i)) == nullptr) ++inputs;
@@ -100,49 +70,105 @@ namespace detail {
           .activation_inputs = inputs};
 }
 
-[[nodiscard]] inline std::string refuse_data(const Node& node, const LayerInfo& layer, const Uses& uses,
-                                             const FlavourRules& rules) {
-  if (node.op_type == "AveragePool") return refuse_pool(node);
-  if (layer.activation_inputs == 0) return "none of its inputs carries data";
-  const Node* before = uses.producer(node.input(0));
-  const bool behind_conv = before != nullptr && (before->op_type == "Conv" || before->op_type == "ConvTranspose");
-  if (behind_conv && is_one_of(rules.fused_activations, node.op_type)) return "it stands directly behind a convolution";
-  return {};
-}
+class QuantizableFinder {
+ public:
+  QuantizableFinder(const Graph& graph, const FlavourRules& rules, const Capacity& capacity)
+      : graph_(graph),
+        rules_(rules),
+        capacity_(capacity),
+        uses_(graph),
+        types_(element_types(graph)),
+        composites_(graph, uses_, composite_types()) {}
+
+  [[nodiscard]] QuantizableLayers run() {
+    for (const auto& node : graph_.nodes) visit(node);
+    return std::move(result_);
+  }
+
+ private:
+  void visit(const Node& node) {
+    if (const Composite* composite = composites_.of(node)) {
+      if (composite->root == &node) result_.layers.push_back(describe(*composite));
+    } else if (is_data_layer(node)) {
+      LayerInfo layer = describe_data(node, uses_);
+      std::string reason = refuse_type(node);
+      if (reason.empty()) reason = refuse_data(node, layer, graph_, uses_, rules_);
+      add(node, std::move(layer), std::move(reason));
+    } else if (is_weighted(node)) {
+      std::string reason = refuse_weighted(node, graph_, uses_, rules_);
+      LayerInfo layer;
+      if (reason.empty()) {
+        const Shape& weight = graph_.value(node.input(kWeightInput)).initializer->shape();
+        layer = describe_weighted(node, *layer_kind(node, weight.rank()), weight);
+      }
+      add(node, std::move(layer), std::move(reason));
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string_view> composite_types() const {
+    std::vector<std::string_view> types(rules_.data_operators.begin(), rules_.data_operators.end());
+    types.insert(types.end(), capacity_.data_operators.begin(), capacity_.data_operators.end());
+    return types;
+  }
+
+  /// A product with a constant on its right is a fully connected layer.
+  [[nodiscard]] bool is_data_layer(const Node& node) const {
+    if (node.outputs.empty() || node.outputs[0] == kNoValue) return false;
+    if (capacity_.has(node)) return true;
+    const bool grouped = node.domain == kCompositeDomain;
+    if ((!node.domain.empty() && !grouped) || !is_one_of(rules_.data_operators, node.op_type)) return false;
+    return node.op_type != "MatMul" || uses_.constant(node.input(kWeightInput)) == nullptr;
+  }
+
+  [[nodiscard]] static bool is_weighted(const Node& node) {
+    static constexpr std::string_view kWeighted[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU"};
+    return node.domain.empty() && is_one_of(kWeighted, node.op_type);
+  }
+
+  /// Arithmetic on shapes and indices is no layer.
+  [[nodiscard]] std::string refuse_type(const Node& node) const {
+    const auto type = node.input(0) == kNoValue ? std::nullopt : types_[static_cast<std::size_t>(node.input(0))];
+    const bool floating =
+        !type || *type == ElementType::float32 || *type == ElementType::float16 || *type == ElementType::float64;
+    return floating ? "" : std::string("its data are ") + name_of(*type);
+  }
+
+  [[nodiscard]] static LayerInfo describe(const Composite& composite) {
+    return {.name = composite.root->name, .kind = LayerKind::other, .op_type = composite.op_type};
+  }
+
+  void add(const Node& node, LayerInfo layer, std::string reason) {
+    if (reason.empty()) result_.layers.push_back(std::move(layer));
+    else result_.left_float.push_back({node.name, node.op_type, std::move(reason)});
+  }
+
+  const Graph& graph_;
+  const FlavourRules& rules_;
+  const Capacity& capacity_;
+  Uses uses_;
+  std::vector<std::optional<ElementType>> types_;
+  CompositeIndex composites_;
+  QuantizableLayers result_;
+};
 
 }  // namespace detail
 
-/// Finds the layers that a flavour quantizes: Conv (1-D to 3-D), ConvTranspose (1-D, 2-D), Gemm and MatMul with
-/// constant float32 weights, and the operators that the flavour quantizes in their data alone.
+/// Finds the layers that a flavour quantizes: those with constant float32 weights (Conv, ConvTranspose, Gemm, MatMul,
+/// LSTM, GRU), the operators that the flavour quantizes in their data alone, and composites of several nodes, which
+/// have the name of their last node. quantizable_rules.hpp has the constraints. \param capacity  operators that a user
+/// adds
 [[nodiscard]] inline QuantizableLayers find_quantizable(const Graph& graph,
-                                                        const FlavourRules& rules = rules_of(Flavour::pytorch)) {
-  const Uses uses(graph);
-  QuantizableLayers result;
-  for (const auto& node : graph.nodes) {
-    if (!node.domain.empty()) continue;
-    std::string reason;
-    LayerInfo layer;
-    const bool data_only = is_one_of(rules.data_operators, node.op_type);
-    if (data_only && (node.op_type != "MatMul" || uses.constant(node.input(kWeightInput)) == nullptr)) {
-      layer = detail::describe_data(node, uses);
-      reason = detail::refuse_data(node, layer, uses, rules);
-    } else if (node.op_type == "Conv" || node.op_type == "ConvTranspose" || node.op_type == "Gemm" ||
-               node.op_type == "MatMul") {
-      reason = detail::refuse_weighted(node, graph, uses, rules);
-      if (reason.empty()) {
-        const Shape& weight = graph.value(node.input(kWeightInput)).initializer->shape();
-        layer = detail::describe_weighted(node, *layer_kind(node, weight.rank()), weight);
-      }
-    } else {
-      continue;
-    }
-    if (reason.empty()) {
-      result.layers.push_back(std::move(layer));
-    } else {
-      result.left_float.push_back({node.name, node.op_type, reason});
-    }
+                                                        const FlavourRules& rules = rules_of(Flavour::pytorch),
+                                                        const Capacity& capacity = {}) {
+  return detail::QuantizableFinder(graph, rules, capacity).run();
+}
+
+/// Moves the layers of some kinds to those that stay float.
+inline void leave_float(QuantizableLayers& found, std::span<const LayerKind> kinds, const std::string& reason) {
+  for (const auto& layer : found.layers) {
+    if (contains(kinds, layer.kind)) found.left_float.push_back({layer.name, layer.op_type, reason});
   }
-  return result;
+  std::erase_if(found.layers, [&](const LayerInfo& layer) { return contains(kinds, layer.kind); });
 }
 
 }  // namespace amct::graph

@@ -10,9 +10,12 @@
 #include <amct/core/flavour.hpp>
 #include <amct/core/layer_table.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/matmul_bias.hpp>
+#include <amct/graph/module_names.hpp>
 #include <amct/graph/op_table.hpp>
 #include <amct/graph/passes/fold_weight_transpose.hpp>
 #include <amct/graph/passes/fuse_batch_norm.hpp>
+#include <amct/graph/passes/name_layers.hpp>
 #include <amct/graph/passes/normalize_gemm.hpp>
 #include <amct/graph/quantizable.hpp>
 #include <amct/graph/uses.hpp>
@@ -32,8 +35,11 @@ namespace detail {
   const auto groups = static_cast<std::size_t>(node.attribute_or<std::int64_t>("group", 1));
   const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(weight[axis]); };
   const bool transposed = node.op_type == "Gemm" && node.attribute_or<std::int64_t>("transB", 0) != 0;
-  layer.input_channels = convolution ? extent(1) * groups : extent(transposed ? 1 : 0);
-  const Tensor* bias = uses.constant(node.input(kBiasInput));
+  const bool recurrent = layer.info.kind == LayerKind::lstm || layer.info.kind == LayerKind::gru;
+  layer.input_channels = convolution ? extent(1) * groups : extent(recurrent ? 2 : transposed ? 1 : 0);
+  if (recurrent) return layer;
+  const BiasPlace place = bias_place(node, uses);
+  const Tensor* bias = place.node == nullptr ? nullptr : uses.constant(place.node->inputs[place.input]);
   if (bias != nullptr && bias->type() == ElementType::float32 && bias->size() == channels) {
     layer.bias.assign(bias->data<float>().begin(), bias->data<float>().end());
   }
@@ -43,13 +49,14 @@ namespace detail {
 }  // namespace detail
 
 /// What a check of a record must know of a network: its layers in the form in which they are quantized, with
-/// BatchNormalization folded into weights and bias.
+/// BatchNormalization folded into weights and bias, called by the names that records use (name_layers).
 /// \param skip_fusion  layers whose record says skip_fusion
 [[nodiscard]] inline RecordModel record_model(Graph graph, const FlavourRules& rules,
                                               const std::vector<std::string>& skip_fusion = {}) {
   RecordModel model;
+  name_layers(graph, ModuleNames(graph));
   for (const auto& node : graph.nodes) model.nodes.insert(node.name);
-  fuse_batch_norm(graph, skip_fusion);
+  fuse_batch_norm(graph, skip_fusion, rules);
   fold_weight_transpose(graph);
   normalize_gemm(graph);
 

@@ -92,3 +92,21 @@ TEST_CASE("Layers without a record are left alone") {
   insert_dequant(graph, {entry("elsewhere", 0.5F, {0.5F})});
   CHECK(node_names(graph) == Names{"a", "relu", "b"});
 }
+
+TEST_CASE("Behind a MatMul whose Add has an int32 bias the dequant node follows the Add") {
+  const auto names = [](ElementType type) {
+    Graph graph = support::GraphBuilder()
+                      .input("x")
+                      .initializer("w", Tensor(ElementType::int8, {2, 2}))
+                      .initializer("b", Tensor(type, {2}))
+                      .node("MatMul", "mm", {"x", "w"}, "m")
+                      .node("Add", "add", {"m", "b"}, "y")
+                      .output("y")
+                      .build();
+    insert_dequant(graph, {entry("mm", 0.5F, {0.5F})});
+    CHECK(name_of(graph, graph.outputs[0]) == "y");
+    return node_names(graph);
+  };
+  CHECK(names(ElementType::int32) == Names{"mm", "add", "mm.dequant"});
+  CHECK(names(ElementType::float32) == Names{"mm", "mm.dequant", "add"});
+}

@@ -171,3 +171,33 @@ TEST_CASE("Other forms are left as they are") {
     if (const Tensor* weight = find_initializer(graph, "w")) CHECK(values(*weight) == std::vector<float>{3, 4, 5, 6});
   }
 }
+
+TEST_CASE("The report names what was changed and what could not be") {
+  const auto report = [](Graph graph) { return normalize_gemm(graph); };
+  CHECK(report(gemm({}).build()).changed.empty());
+  CHECK(report(gemm({{"transB", std::int64_t{1}}}).build()).changed_nodes() == std::vector<std::string>{"fc"});
+  CHECK(report(gemm({}).initializer("b", floats({1}, {5})).build()).changed.size() == 1);
+  const auto reason = [&](Graph graph) {
+    const auto found = report(std::move(graph));
+    CHECK(found.changed.empty());
+    REQUIRE_FALSE(found.refused.empty());
+    return found.refused[0].text;
+  };
+  CHECK(reason(gemm({{"transA", std::int64_t{1}}}).build()) == "transA is set");
+  CHECK(reason(gemm({}, {"x", "x", "b"}).build()) == "its weight is not a float32 matrix initializer");
+  CHECK(reason(gemm({}, {"x", "w", "x"}).build()) == "its bias is not a float32 constant");
+  CHECK(reason(gemm({}).initializer("b", floats({2, 2}, {1, 2, 3, 4})).build()) ==
+        "its bias is [2,2], expected one value a column");
+  CHECK(reason(gemm({}).initializer("b", floats({1, 1, 2}, {1, 2})).build()) ==
+        "its bias is [1,1,2], expected one value a column");
+  CHECK(reason(gemm({}).node("Gemm", "fc2", {"y", "w"}, "z").output("z").build()) ==
+        "its weight is shared with another node");
+}
+
+TEST_CASE("The calibrated form keeps transB") {
+  Graph graph = gemm({{"transB", std::int64_t{1}}, {"alpha", 2.0F}}).build();
+  CHECK(normalize_gemm(graph, GemmForm::calibrated).changed_nodes() == std::vector<std::string>{"fc"});
+  CHECK(graph.nodes[0].attribute_or<std::int64_t>("transB", 0) == 1);
+  CHECK(values(*find_initializer(graph, "w")) == std::vector<float>{6, 8, 10, 12});
+  CHECK(normalize_gemm(graph, GemmForm::calibrated).changed.empty());
+}

@@ -88,3 +88,40 @@ TEST_CASE("Layers without bias and layers without record are left alone") {
   CHECK(graph.nodes[0].inputs.size() == 2);
   CHECK(find_initializer(graph, "b")->type() == ElementType::float32);
 }
+
+TEST_CASE("A bias that layers with other scales and an Add share gives each its own, and stays float for the Add") {
+  Graph graph = GraphBuilder()
+                    .input("x", {1, 1, 1, 1})
+                    .input("a.bias")
+                    .initializer("w", floats({1, 1, 1, 1}, {1}))
+                    .initializer("b", floats({1}, {2}))
+                    .node("Conv", "a", {"x", "w", "b"}, "p")
+                    .node("Conv", "c", {"p", "w", "b"}, "q")
+                    .node("Add", "add", {"q", "b"}, "y")
+                    .output("y")
+                    .build();
+  quantize_bias(graph, {{.name = "a", .scale_d = 0.1F, .offset_d = 0, .scale_w = {1.0F}},
+                        {.name = "c", .scale_d = 0.4F, .offset_d = 0, .scale_w = {1.0F}}});
+  CHECK(support::name_of(graph, graph.nodes[0].inputs[2]) == "a.bias_2");
+  CHECK(values<std::int32_t>(*find_initializer(graph, "a.bias_2")) == std::vector<std::int32_t>{20});
+  CHECK(values<std::int32_t>(*find_initializer(graph, "c.bias")) == std::vector<std::int32_t>{5});
+  CHECK(values(*find_initializer(graph, "b")) == std::vector<float>{2});
+  CHECK(support::name_of(graph, graph.nodes[2].inputs[1]) == "b");
+}
+
+TEST_CASE("The bias of a MatMul becomes int32 where it is the second input of its Add") {
+  const auto bias = [](const std::vector<std::string>& inputs) {
+    Graph graph = GraphBuilder()
+                      .input("x", {1, 2, 2})
+                      .initializer("w", floats({2, 2}, {1, 2, 3, 4}))
+                      .initializer("b", floats({2}, {3, -3}))
+                      .node("MatMul", "conv", {"x", "w"}, "m")
+                      .node("Add", "add", inputs, "y")
+                      .output("y")
+                      .build();
+    quantize_bias(graph, {entry(0.5F, {1.0F})});
+    return *find_initializer(graph, "b");
+  };
+  CHECK(values<std::int32_t>(bias({"m", "b"})) == std::vector<std::int32_t>{6, -6});
+  CHECK(bias({"b", "m"}).type() == ElementType::float32);
+}

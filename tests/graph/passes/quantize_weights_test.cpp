@@ -62,3 +62,38 @@ TEST_CASE("Layers without weights or without record are left alone") {
   quantize_weights(graph, {{.name = "pool", .scale_w = {1.0F}}, {.name = "gone", .scale_w = {1.0F}}});
   CHECK(find_initializer(graph, "w")->type() == ElementType::float32);
 }
+
+namespace {
+
+/// Two convolutions on one weight, and a tensor that is called as its codes would be.
+GraphBuilder sharing() {
+  return GraphBuilder()
+      .input("x")
+      .initializer("w", floats({1, 1, 1, 1}, {6}))
+      .node("Conv", "a", {"x", "w"}, "w_quantized")
+      .node("Conv", "b", {"w_quantized", "w"}, "y")
+      .output("y");
+}
+
+}  // namespace
+
+TEST_CASE("Layers that share a weight and its scale share the codes") {
+  Graph graph = sharing().build();
+  quantize_weights(graph, {{.name = "a", .scale_w = {2.0F}}, {.name = "b", .scale_w = {2.0F}}});
+  CHECK(graph.nodes[0].inputs[1] == graph.nodes[1].inputs[1]);
+  CHECK(values<std::int8_t>(*find_initializer(graph, "w")) == Codes{3});
+}
+
+TEST_CASE("Layers that share a weight with other scales, or with one that stays float, have codes of their own") {
+  Graph scales = sharing().build();
+  quantize_weights(scales, {{.name = "a", .scale_w = {2.0F}}, {.name = "b", .scale_w = {1.0F}}});
+  CHECK(values<std::int8_t>(*scales.value(scales.nodes[0].inputs[1]).initializer) == Codes{3});
+  CHECK(values<std::int8_t>(*scales.value(scales.nodes[1].inputs[1]).initializer) == Codes{6});
+  CHECK(find_initializer(scales, "w") == nullptr);
+
+  Graph mixed = sharing().build();
+  quantize_weights(mixed, {{.name = "b", .scale_w = {2.0F}}});
+  CHECK(support::name_of(mixed, mixed.nodes[1].inputs[1]) == "w_quantized_2");
+  CHECK(values(*find_initializer(mixed, "w")) == std::vector<float>{6});
+  CHECK(support::name_of(mixed, mixed.nodes[0].inputs[1]) == "w");
+}

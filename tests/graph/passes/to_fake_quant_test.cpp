@@ -175,3 +175,46 @@ TEST_CASE("Layers that stay float are not touched") {
   to_fake_quant(graph);
   CHECK(values(*find_initializer(graph, "w2")) == std::vector<float>{0.1F, 0.2F, 0.3F, 0.4F});
 }
+
+TEST_CASE("A MatMul with an int32 bias in its Add: weight and bias become floats, one Mul follows the Add") {
+  Graph graph = deployed(GraphBuilder()
+                             .input("x", {1, 2, 2})
+                             .initializer("w", floats({2, 2}, {1, 2, 3, 4}))
+                             .initializer("b", floats({2}, {3, -3}))
+                             .node("MatMul", "mm", {"x", "w"}, "m")
+                             .node("Add", "add", {"m", "b"}, "y")
+                             .output("y"),
+                         {entry("mm", {1.0F})});
+  to_fake_quant(graph);
+  CHECK(values(*find_initializer(graph, "w")) == std::vector<float>{1, 2, 3, 4});
+  CHECK(values(*find_initializer(graph, "b")) == std::vector<float>{6, -6});
+  const Node* mul = graph.find_node("mm.fakedequant.mul");
+  REQUIRE(mul != nullptr);
+  CHECK(mul->inputs[0] == graph.find_node("add")->outputs[0]);
+  CHECK(name_of(graph, mul->outputs[0]) == "y");
+  CHECK(constant(graph, "mm.fakedequant.dqscale") == std::vector<float>{0.5F});
+}
+
+TEST_CASE("Layers that share codes become float together") {
+  Graph graph = deployed(GraphBuilder()
+                             .input("x", {1, 1, 2, 2})
+                             .initializer("w", floats({1, 1, 1, 1}, {3}))
+                             .node("Conv", "a", {"x", "w"}, "c")
+                             .node("Conv", "b", {"c", "w"}, "y")
+                             .output("y"),
+                         {entry("a", {1.0F}), entry("b", {1.0F})});
+  to_fake_quant(graph);
+  CHECK(values(*find_initializer(graph, "w")) == std::vector<float>{3});
+  CHECK(graph.find_node("a")->inputs[1] == graph.find_node("b")->inputs[1]);
+}
+
+TEST_CASE("Behind a MatMul by a vector the scale has no axes, as the output lacks one") {
+  Graph graph = deployed(GraphBuilder()
+                             .input("x", {5, 4})
+                             .initializer("w", floats({4}, {1, 2, 3, 4}))
+                             .node("MatMul", "mm", {"x", "w"}, "y")
+                             .output("y"),
+                         {entry("mm", {1.0F})});
+  to_fake_quant(graph);
+  CHECK(graph.find_node("mm.fakedequant.dqscale")->attribute<Tensor>("value")->shape() == Shape{});
+}

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <amct/core/tensor.hpp>
 #include <amct/graph/edit.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/matmul_bias.hpp>
 #include <amct/graph/names.hpp>
 #include <amct/graph/uses.hpp>
 #include <amct/quantize/bias.hpp>
@@ -28,18 +30,39 @@ namespace amct::graph {
   return parameter;
 }
 
-/// Puts an AscendDequant node `<layer>.dequant` behind each layer of the record. If the layer made a graph output, the
-/// dequant node makes it now and the layer's own result is called `<layer>_output0`.
+namespace detail {
+
+/// The layers of the record by the name of the node that makes their accumulator: the layer itself, or the Add behind a
+/// MatMul whose bias is in integers.
+[[nodiscard]] inline std::map<std::string, const LayerRecord*> accumulators(const Graph& graph, const Record& record,
+                                                                            const Uses& uses) {
+  std::map<std::string, const LayerRecord*> found;
+  for (const auto& layer : record) {
+    const Node* node = graph.find_node(layer.name);
+    if (node == nullptr) continue;
+    const Node* add = integer_bias_add(*node, uses);
+    found[add == nullptr ? node->name : add->name] = &layer;
+  }
+  return found;
+}
+
+}  // namespace detail
+
+/// Puts an AscendDequant node `<layer>.dequant` behind each layer of the record, behind the Add of a MatMul whose bias
+/// is int32. If the layer made a graph output, the dequant node makes it now and the layer's own result is called
+/// `<layer>_output0`.
 inline void insert_dequant(Graph& graph, const Record& record) {
   const Uses uses(graph);
+  const auto accumulators = detail::accumulators(graph, record, uses);
   UniqueNames names(graph);
   std::vector<Node> nodes;
   for (auto& node : graph.nodes) {
-    const LayerRecord* layer = find_record(record, node.name);
-    if (layer == nullptr) {
+    const auto found = accumulators.find(node.name);
+    if (found == accumulators.end()) {
       nodes.push_back(std::move(node));
       continue;
     }
+    const LayerRecord* layer = found->second;
     const ValueId result = node.outputs[0];
     const std::string name = names.node(layer->name + ".dequant");
     const ValueId parameter =

@@ -9,34 +9,39 @@
 #include <amct/core/tensor.hpp>
 #include <amct/graph/edit.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/matmul_bias.hpp>
 #include <amct/graph/names.hpp>
-#include <amct/graph/op_table.hpp>
 #include <amct/graph/uses.hpp>
 #include <amct/quantize/bias.hpp>
 #include <amct/record/record.hpp>
 
 namespace amct::graph {
 
-/// Replaces the float bias of the record's layers by int32 at the scale of the accumulator.
+/// Replaces the float bias of the record's layers by int32 at the scale of the accumulator, also where it is the second
+/// input of the Add behind a MatMul (see bias_place). A bias that somebody else reads too stays, and the layer gets an
+/// initializer `<layer>.bias` of its own.
 /// \throws Error numeric naming the layer if a value does not fit int32
 inline void quantize_bias(Graph& graph, const Record& record) {
   const Uses uses(graph);
   UniqueNames names(graph);
   for (const auto& layer : record) {
-    Node* node = graph.find_node(layer.name);
-    if (node == nullptr) continue;
-    const ValueId id = node->input(kBiasInput);
+    const Node* node = graph.find_node(layer.name);
+    const BiasPlace place = node == nullptr ? BiasPlace{} : bias_place(*node, uses);
+    if (place.node == nullptr) continue;
+    const ValueId id = place.node->inputs[place.input];
     const Tensor* bias = uses.constant(id);
     if (bias == nullptr) continue;
     Tensor codes(ElementType::int32, bias->shape());
     check(amct::quantize_bias(bias->data<float>(), *layer.scale_d, layer.scale_w, codes.data<std::int32_t>()),
           {.layer = layer.name, .field = "bias"});
-    if (graph.value(id).initializer) {
+    if (graph.value(id).initializer && uses.has_single_use(id)) {
       replace_initializer(graph, id, std::move(codes));
     } else {
-      node->inputs[kBiasInput] = add_initializer(graph, names.value(layer.name + ".bias"), std::move(codes));
+      graph.find_node(place.node->name)->inputs[place.input] =
+          add_initializer(graph, names.value(layer.name + ".bias"), std::move(codes));
     }
   }
+  remove_unused(graph);
 }
 
 }  // namespace amct::graph

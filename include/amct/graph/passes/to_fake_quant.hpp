@@ -12,12 +12,15 @@
 #include <vector>
 
 #include <amct/core/bits.hpp>
+#include <amct/core/cast.hpp>
 #include <amct/core/error.hpp>
 #include <amct/core/tensor.hpp>
 #include <amct/graph/edit.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/matmul_bias.hpp>
 #include <amct/graph/names.hpp>
 #include <amct/graph/op_table.hpp>
+#include <amct/graph/uses.hpp>
 
 namespace amct::graph {
 
@@ -87,7 +90,7 @@ inline void replace_dequant(Graph& graph, UniqueNames& names, std::vector<Node>&
     return weight == kNoValue ? 0 : graph.value(weight).initializer->shape().rank();
   }();
   const LayerKind kind = layer_kind(layer, weight_rank).value_or(LayerKind::avg_pool2d);
-  Tensor scales(ElementType::float32, output_scale_shape(kind, parameter.size()));
+  Tensor scales(ElementType::float32, output_scale_shape(kind, parameter.size(), weight_rank));
   std::transform(parameter.begin(), parameter.end(), scales.data<float>().begin(),
                  [](std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); });
   FakeNodes fake(graph, names, nodes, layer.name + ".fakedequant.");
@@ -96,11 +99,11 @@ inline void replace_dequant(Graph& graph, UniqueNames& names, std::vector<Node>&
 }
 
 /// Integer weight and bias -> floats that hold the same integers.
-inline void weights_to_float(Graph& graph, const Node& layer) {
+inline void weights_to_float(Graph& graph, const Node& node) {
   for (const std::size_t port : {kWeightInput, kBiasInput}) {
-    const ValueId id = layer.input(port);
-    if (id == kNoValue) continue;
-    replace_initializer(graph, id, graph.value(id).initializer->cast(ElementType::float32));
+    const ValueId id = node.input(port);
+    if (id == kNoValue || !graph.value(id).initializer) continue;
+    replace_initializer(graph, id, cast(*graph.value(id).initializer, ElementType::float32));
   }
 }
 
@@ -115,7 +118,12 @@ inline void to_fake_quant(Graph& graph) {
   for (const auto& node : graph.nodes) {
     if (node.op_type == "AscendDequant") accumulators.insert(node.inputs[0]);
   }
+  const Uses uses(graph);
   std::map<ValueId, Node> layers;  // by the accumulator they make
+  for (const auto& node : graph.nodes) {
+    const Node* add = integer_bias_add(node, uses);
+    if (add != nullptr && accumulators.contains(add->outputs[0])) layers[add->outputs[0]] = node;
+  }
   std::vector<Node> nodes;
   for (auto& node : graph.nodes) {
     if (node.op_type == "AscendQuant") {
@@ -125,7 +133,9 @@ inline void to_fake_quant(Graph& graph) {
     } else {
       if (accumulators.contains(node.outputs[0])) {
         detail::weights_to_float(graph, node);
-        layers[node.outputs[0]] = node;
+        if (const auto matmul = layers.try_emplace(node.outputs[0], node); !matmul.second) {
+          detail::weights_to_float(graph, matmul.first->second);
+        }
       }
       nodes.push_back(std::move(node));
     }
