@@ -2,98 +2,82 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
+#include <variant>
 
 #include <amct/core/error.hpp>
 #include <amct/exec/op_context.hpp>
-#include <amct/exec/ops/conv.hpp>
-#include <amct/exec/ops/conv_transpose.hpp>
-#include <amct/exec/ops/elementwise.hpp>
-#include <amct/exec/ops/matmul.hpp>
-#include <amct/exec/ops/normalize.hpp>
-#include <amct/exec/ops/pool.hpp>
-#include <amct/exec/ops/shape.hpp>
 #include <amct/graph/ir.hpp>
 
 namespace amct::exec {
 
-/// The operators an interpreter knows, by ONNX name (`domain:name` outside the default domain). Users add rows.
+/// Operators by ONNX name (`domain:name` outside the default domain), each in the forms that it has had since some
+/// version of its domain. The built-in ones are in builtin_ops.hpp; users add rows of their own.
 class OpSet {
  public:
-  void add(const std::string& name, Op op) { ops_[name] = op; }
+  /// \param since  the first version of the domain in which the operator has this form
+  void add(const std::string& name, std::int64_t since, Op op) { ops_[name][since] = std::move(op); }
+  /// An operator whose form never changed, or that handles all its forms.
+  void add(const std::string& name, Op op) { add(name, 1, std::move(op)); }
 
-  [[nodiscard]] Op find(const graph::Node& node) const {
-    const auto found = ops_.find(full_name(node));
-    return found == ops_.end() ? nullptr : found->second;
+  /// The form of an operator at a version of its domain; null if there is none.
+  [[nodiscard]] const Op* find(const std::string& name, std::int64_t version) const {
+    const auto forms = ops_.find(name);
+    if (forms == ops_.end()) return nullptr;
+    const auto later = forms->second.upper_bound(version);
+    return later == forms->second.begin() ? nullptr : &std::prev(later)->second;
+  }
+  [[nodiscard]] const Op* find(const graph::Graph& graph, const graph::Node& node) const {
+    return find(full_name(node), version_of(graph, node));
+  }
+
+  /// The names of all operators.
+  [[nodiscard]] std::set<std::string> names() const {
+    std::set<std::string> found;
+    for (const auto& [name, forms] : ops_) found.insert(name);
+    return found;
+  }
+
+  /// The operators of a network that the set lacks, each with the name of the first node that uses it; bodies of
+  /// control-flow nodes are included.
+  [[nodiscard]] std::map<std::string, std::string> missing(const graph::Graph& graph) const {
+    std::map<std::string, std::string> found;
+    for (const auto& node : graph.nodes) {
+      if (find(graph, node) == nullptr) found.try_emplace(full_name(node), node.name);
+      for (const auto& [name, value] : node.attributes) {
+        if (const auto* body = std::get_if<graph::Body>(&value)) found.merge(missing(**body));
+      }
+    }
+    return found;
   }
 
   /// Refuses a network with operators outside the set, naming each once with a node that uses it.
   void require_all(const graph::Graph& graph) const {
-    std::set<std::string> seen;
-    std::string missing;
-    std::string example;
-    for (const auto& node : graph.nodes) {
-      if (find(node) != nullptr || !seen.insert(full_name(node)).second) continue;
-      missing += (missing.empty() ? "" : ", ") + full_name(node);
-      if (example.empty()) example = node.name;
-    }
-    if (missing.empty()) return;
-    throw Error(ErrorCode::model_unsupported, {.layer = example}, "operators that cannot be executed: " + missing);
+    const auto lacking = missing(graph);
+    if (lacking.empty()) return;
+    std::string names;
+    for (const auto& [op, node] : lacking) names += (names.empty() ? "" : ", ") + op;
+    throw Error(ErrorCode::model_unsupported, {.layer = lacking.begin()->second},
+                "operators that cannot be executed: " + names);
+  }
+
+  /// `domain:op_type`, or the type alone in the default domain.
+  [[nodiscard]] static std::string full_name(const graph::Node& node) {
+    return node.domain.empty() ? node.op_type : node.domain + ':' + node.op_type;
+  }
+  /// The version of the node's domain; 1 if the graph does not say.
+  [[nodiscard]] static std::int64_t version_of(const graph::Graph& graph, const graph::Node& node) {
+    if (node.domain.empty()) return graph.opset;
+    const auto found = graph.domains.find(node.domain);
+    return found == graph.domains.end() ? 1 : found->second;
   }
 
  private:
-  static std::string full_name(const graph::Node& node) {
-    return node.domain.empty() ? node.op_type : node.domain + ':' + node.op_type;
-  }
-
-  std::map<std::string, Op> ops_;
+  std::map<std::string, std::map<std::int64_t, Op>> ops_;
 };
-
-/// The built-in float operators in the form they have at `opset` (11 to 17).
-[[nodiscard]] inline OpSet float_ops(std::int64_t opset) {
-  OpSet set;
-  set.add("Add", ops::binary<ops::kAdd>);
-  set.add("Sub", ops::binary<ops::kSub>);
-  set.add("Mul", ops::binary<ops::kMul>);
-  set.add("Div", ops::binary<ops::kDiv>);
-  set.add("Pow", ops::binary<ops::kPow>);
-  set.add("Relu", ops::unary<ops::kRelu>);
-  set.add("Sigmoid", ops::unary<ops::kSigmoid>);
-  set.add("Tanh", ops::unary<ops::kTanh>);
-  set.add("Sqrt", ops::unary<ops::kSqrt>);
-  set.add("Exp", ops::unary<ops::kExp>);
-  set.add("Erf", ops::unary<ops::kErf>);
-  set.add("Neg", ops::unary<ops::kNeg>);
-  set.add("Abs", ops::unary<ops::kAbs>);
-  set.add("Round", ops::unary<ops::kRound>);
-  set.add("HardSwish", ops::unary<ops::kHardSwish>);
-  set.add("LeakyRelu", ops::leaky_relu);
-  set.add("HardSigmoid", ops::hard_sigmoid);
-  set.add("Clip", ops::clip);
-  set.add("Conv", ops::conv);
-  set.add("ConvTranspose", ops::conv_transpose);
-  set.add("Gemm", ops::gemm_op);
-  set.add("MatMul", ops::matmul);
-  set.add("MaxPool", ops::max_pool);
-  set.add("AveragePool", ops::average_pool);
-  set.add("GlobalAveragePool", ops::global_average_pool);
-  set.add("BatchNormalization", ops::batch_normalization);
-  set.add("Softmax", opset >= 13 ? ops::softmax : ops::softmax_11);
-  set.add("ReduceMean", ops::reduce_mean);
-  set.add("Constant", ops::constant);
-  set.add("Identity", ops::identity);
-  set.add("Flatten", ops::flatten);
-  set.add("Reshape", ops::reshape);
-  set.add("Squeeze", ops::squeeze);
-  set.add("Unsqueeze", ops::unsqueeze);
-  set.add("Transpose", ops::transpose);
-  set.add("Concat", ops::concat);
-  set.add("Pad", ops::pad);
-  return set;
-}
 
 }  // namespace amct::exec

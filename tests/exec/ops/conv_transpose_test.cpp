@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <amct/exec/ops/conv_transpose.hpp>
-
 #include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
 
 #include "exec/naive_window.hpp"
 #include "exec/run_op.hpp"
+#include "kernel/paths_agree.hpp"
 
 using namespace amct;
 using namespace support;
@@ -76,9 +80,63 @@ TEST_CASE("What does not fit a transposed convolution is refused with the name o
   check_refused(kShape, "4 channels cannot be split into 3 groups", "ConvTranspose", {x, w}, {{"group", 3}});
   check_refused(kShape, "the bias has 3 values, expected 4", "ConvTranspose", {x, w, whole_numbers({3}, 3)},
                 {{"group", 2}});
-  check_refused(kShape, "output_padding does not fit", "ConvTranspose", {x, w}, {{"output_padding", Ints{1}}});
+  check_refused(kShape, "kernel_shape is [3,3], but the weight is [4,2,2,2]", "ConvTranspose", {x, w},
+                {{"kernel_shape", Ints{3, 3}}});
+  check_refused(kShape, "output_padding has 1 entries, expected 2", "ConvTranspose", {x, w},
+                {{"output_padding", Ints{1}}});
+  check_refused(kShape, "output_padding has the entry -1, expected 0 to", "ConvTranspose", {x, w},
+                {{"output_padding", Ints{-1, 0}}});
+  check_refused(kShape, "output_shape has 3 entries, expected 2", "ConvTranspose", {x, w},
+                {{"output_shape", Ints{4, 4, 4}}});
+  check_refused(kShape, "output_shape has the entry 0, expected 1 to", "ConvTranspose", {x, w},
+                {{"output_shape", Ints{4, 0}}});
   check_refused(kShape, "the output would be empty", "ConvTranspose", {x, w}, {{"pads", Ints{2, 0, 2, 0}}});
-  check_refused(kUnsupported, "output_shape is not supported", "ConvTranspose", {x, w}, {{"output_shape", Ints{4, 4}}});
-  check_refused(kUnsupported, "auto_pad SAME_UPPER is not supported", "ConvTranspose", {x, w},
-                {{"auto_pad", std::string("SAME_UPPER")}});
+  check_refused(kShape, "the output would be [1,2,", "ConvTranspose", {x, w}, {{"output_shape", Ints{16000000, 4096}}});
+  check_refused(kShape, "auto_pad is BOTH", "ConvTranspose", {x, w}, {{"auto_pad", std::string("BOTH")}});
+}
+
+TEST_CASE("output_shape and auto_pad find the pads") {
+  const Tensor x = floats({1, 1, 2}, {1, 2});
+  const Tensor w = floats({1, 1, 3}, {1, 10, 100});
+  const auto run = [&](Attributes attributes) {
+    attributes.push_back({"strides", Ints{2}});
+    return run_op("ConvTranspose", {x, w}, attributes);
+  };
+  // Without pads: 1 10 102 20 200.
+  check_tensor(run({{"output_shape", Ints{4}}}), {1, 1, 4}, {10, 102, 20, 200});
+  check_tensor(run({{"output_shape", Ints{4}}, {"auto_pad", std::string("SAME_UPPER")}}), {1, 1, 4}, {1, 10, 102, 20});
+  check_tensor(run({{"output_shape", Ints{3}}}), {1, 1, 3}, {10, 102, 20});
+  check_tensor(run({{"output_shape", Ints{7}}}), {1, 1, 7}, {1, 10, 102, 20, 200, 0, 0});
+  check_tensor(run({{"auto_pad", std::string("SAME_UPPER")}}), {1, 1, 4}, {1, 10, 102, 20});
+  check_tensor(run({{"auto_pad", std::string("SAME_LOWER")}}), {1, 1, 4}, {10, 102, 20, 200});
+  check_tensor(run({{"auto_pad", std::string("VALID")}, {"pads", Ints{1, 1}}}), {1, 1, 5}, {1, 10, 102, 20, 200});
+}
+
+TEST_CASE("A transposed convolution has the bits of its definition on every path") {
+  Tensor x = whole_numbers({2, 18, 5, 7}, 1);
+  Tensor w = whole_numbers({18, 3, 3, 2}, 2);
+  for (float& value : x.data<float>()) value = value * 0.37F + 0.01F;
+  for (float& value : w.data<float>()) value = value * 0.11F - 0.03F;
+  const auto run = [&] {
+    return values(run_op("ConvTranspose", {x, w}, {{"strides", Ints{2, 1}}, {"pads", Ints{1, 0, 0, 1}}}));
+  };
+  // Position [0, 1, 2, 3]: kernel rows 1 at input row 1 (kernel row 3 is outside), columns 0 and 1 at 3 and 2.
+  float expected = 0.0F;
+  for (const auto& [ky, kx, iy, ix] : {std::array<std::size_t, 4>{1, 0, 1, 3}, {1, 1, 1, 2}}) {
+    float product = 0.0F;
+    for (std::size_t c = 0; c < 18; ++c) {
+      product =
+          std::fma(w.data<float>()[((c * 3 + 1) * 3 + ky) * 2 + kx], x.data<float>()[(c * 5 + iy) * 7 + ix], product);
+    }
+    expected += product;
+  }
+  const auto all = run();
+  REQUIRE(all.size() == 2 * 3 * 10 * 7);
+  CHECK(all[(1 * 10 + 2) * 7 + 3] == expected);
+  on_every_path([&] { CHECK(run() == all); });
+}
+
+TEST_CASE("No images are a transposed convolution too") {
+  check_tensor(run_op("ConvTranspose", {Tensor(ElementType::float32, {0, 4, 3, 3}), whole_numbers({4, 2, 2, 2}, 2)}),
+               {0, 2, 4, 4}, {});
 }

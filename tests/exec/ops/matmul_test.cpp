@@ -3,6 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <amct/core/cast.hpp>
+
 #include "exec/run_op.hpp"
 
 using namespace amct;
@@ -68,7 +74,45 @@ TEST_CASE("What does not fit a Gemm is refused") {
   check_refused(kShape, "shapes [3] and [1,2] cannot be broadcast", "Gemm", {kA, kB, floats({3}, {1, 2, 3})});
   check_refused(kShape, "C [2,2] is too large", "Gemm", {kA, kB, whole_numbers({2, 2}, 1)});
   check_refused(kShape, "C [1,1,2] is too large", "Gemm", {kA, kB, whole_numbers({1, 1, 2}, 1)});
-  check_refused(kUnsupported, "input 1 is int64", "Gemm", {kA, int64s({1})});
+  check_refused(kUnsupported, "input 1 is int64", "Gemm", {kA, Tensor(ElementType::int64, {2, 2})});
+  check_refused(kUnsupported, "input 2 is int64", "Gemm", {kA, kB, int64s({1, 2})});
+  check_refused(kUnsupported, "matrices are int8, expected floats or integers of 32 or 64 bits", "Gemm",
+                {Tensor(ElementType::int8, {1, 2}), Tensor(ElementType::int8, {2, 2})});
+  check_refused(kUnsupported, "alpha is 0.5", "Gemm",
+                {Tensor(ElementType::int64, {1, 2}), Tensor(ElementType::int64, {2, 2})}, {{"alpha", 0.5F}});
+}
+
+TEST_CASE("Gemm of integers and float64 is computed in that type") {
+  const std::vector<std::int32_t> a{1, 2};
+  const std::vector<std::int32_t> b{3, 4, 5, INT32_MAX};
+  const Tensor left(Shape{1, 2}, std::span<const std::int32_t>(a));
+  const Tensor right(Shape{2, 2}, std::span<const std::int32_t>(b));
+  CHECK(values<std::int32_t>(run_op("Gemm", {left, right}, {{"alpha", -3.0F}})) ==
+        std::vector<std::int32_t>{-39, -6});  // 4 + 2 * (2^31 - 1) wraps to 2
+  CHECK(values<std::int32_t>(run_op("Gemm", {left, right, Tensor(Shape{1, 2}, std::span<const std::int32_t>(a))},
+                                    {{"beta", 10.0F}})) == std::vector<std::int32_t>{23, 22});
+  const std::vector<double> c{1.0 + 0x1p-40, 2.0};
+  const Tensor doubles(Shape{1, 2}, std::span<const double>(c));
+  CHECK(values<double>(run_op("Gemm", {doubles, doubles}, {{"transB", 1}})) ==
+        std::vector<double>{(1.0 + 0x1p-40) * (1.0 + 0x1p-40) + 4.0});
+}
+
+TEST_CASE("Gemm of halves is computed in float32 and rounded once") {
+  const Tensor a = cast(floats({1, 2}, {2048, 1}), ElementType::float16);
+  const Tensor b = cast(floats({2, 1}, {1, 3}), ElementType::float16);
+  const Tensor y = run_op("Gemm", {a, b});
+  REQUIRE(y.type() == ElementType::float16);
+  check_tensor(cast(y, ElementType::float32), {1, 1}, {2052});  // 2051 is a tie
+}
+
+TEST_CASE("The old form of Gemm with the attribute broadcast gives the same") {
+  check_tensor(run_op("Gemm", {kA, kB, kC}, {{"broadcast", 1}}, 6), {1, 2}, {14, 15});
+}
+
+TEST_CASE("A Gemm without columns, rows or depth") {
+  check_tensor(run_op("Gemm", {Tensor(ElementType::float32, {0, 2}), kB}), {0, 2}, {});
+  check_tensor(run_op("Gemm", {Tensor(ElementType::float32, {1, 0}), Tensor(ElementType::float32, {0, 2}), kC}), {1, 2},
+               {1, -1});
 }
 
 TEST_CASE("MatMul of matrices and vectors") {
@@ -106,6 +150,26 @@ TEST_CASE("Batches of a MatMul are broadcast against each other") {
     }
   }
   check_tensor(run_op("MatMul", {a, b}), {2, 4, 2, 2}, expected);
+}
+
+TEST_CASE("MatMul of integers wraps and that of float64 keeps its precision") {
+  const std::vector<std::uint64_t> a{UINT64_MAX, 2};
+  const std::vector<std::uint64_t> b{2, 5};
+  CHECK(values<std::uint64_t>(run_op("MatMul", {Tensor(Shape{2}, std::span<const std::uint64_t>(a)),
+                                                Tensor(Shape{2}, std::span<const std::uint64_t>(b))})) ==
+        std::vector<std::uint64_t>{8});
+  CHECK(values<std::int64_t>(run_op("MatMul", {int64s({INT64_MIN, 1}), int64s({-1, 1})})) == Ints{INT64_MIN + 1});
+  const std::vector<double> c{1.0 + 0x1p-40};
+  const Tensor one(Shape{1, 1}, std::span<const double>(c));
+  CHECK(values<double>(run_op("MatMul", {one, one})) == std::vector<double>{(1.0 + 0x1p-40) * (1.0 + 0x1p-40)});
+}
+
+TEST_CASE("MatMul of empty batches and sizes") {
+  check_tensor(run_op("MatMul", {Tensor(ElementType::float32, {0, 2, 3}), whole_numbers({3, 2}, 1)}), {0, 2, 2}, {});
+  check_tensor(run_op("MatMul", {Tensor(ElementType::float32, {0, 2, 3}), Tensor(ElementType::float32, {0, 3, 2})}),
+               {0, 2, 2}, {});
+  check_tensor(run_op("MatMul", {Tensor(ElementType::float32, {1, 0}), Tensor(ElementType::float32, {0, 2})}), {1, 2},
+               {0, 0});
 }
 
 TEST_CASE("What does not fit a MatMul is refused") {

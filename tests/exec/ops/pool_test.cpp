@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <amct/exec/ops/pool.hpp>
-
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
+#include <amct/core/cast.hpp>
+
+#include "exec/naive_window.hpp"
 #include "exec/run_op.hpp"
+#include "exec/run_output.hpp"
+#include "exec/typed.hpp"
 
 using namespace amct;
 using namespace support;
@@ -105,11 +110,79 @@ TEST_CASE("AveragePool of several channels and axes agrees with the definition")
   }
 }
 
-TEST_CASE("GlobalAveragePool averages all spatial axes") {
-  check_tensor(run_op("GlobalAveragePool", {floats({1, 2, 2, 2}, {1, 2, 3, 4, 10, 20, 30, 40})}), {1, 2, 1, 1},
-               {2.5F, 25});
-  check_tensor(run_op("GlobalAveragePool", {floats({2, 1, 2}, {1, 2, 3, 4})}), {2, 1, 1}, {1.5F, 3.5F});
-  check_refused(kShape, "input [1,2] has no spatial axes", "GlobalAveragePool", {whole_numbers({1, 2}, 1)});
+TEST_CASE("MaxPool and AveragePool of every window agree with their definition") {
+  struct Case {
+    Shape shape;
+    Ints kernel, strides, pads, dilations;
+  };
+  const Case cases[] = {
+      {{2, 2, 40}, {3}, {2}, {1, 1}, {1}},
+      {{1, 3, 9, 37}, {3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}},
+      {{1, 2, 8, 35}, {2, 2}, {1, 1}, {0, 1, 1, 0}, {1, 1}},
+      {{1, 2, 7, 23}, {3, 4}, {3, 3}, {2, 1, 0, 3}, {1, 1}},
+      {{1, 2, 9, 25}, {2, 3}, {1, 2}, {1, 2, 1, 2}, {2, 3}},
+      {{1, 2, 4, 5, 19}, {2, 3, 2}, {1, 2, 2}, {1, 1, 0, 0, 1, 1}, {1, 1, 1}},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(to_string(c.shape));
+    const Tensor x = whole_numbers(c.shape, 4);
+    const Attributes attributes{
+        {"kernel_shape", c.kernel}, {"strides", c.strides}, {"pads", c.pads}, {"dilations", c.dilations}};
+    const Tensor top = run_op("MaxPool", {x}, attributes);
+    const Tensor average = run_op("AveragePool", {x}, attributes);
+    const Ints in = naive::spatial(x.shape());
+    const auto outputs = naive::positions(naive::spatial(top.shape()));
+    for (std::int64_t channel = 0; channel < x.shape()[1]; ++channel) {
+      for (const Ints& at : outputs) {
+        float most = -100.0F;
+        float sum = 0.0F;
+        float count = 0.0F;
+        for (const Ints& k : naive::positions(c.kernel)) {
+          Ints from = at;
+          for (std::size_t i = 0; i < at.size(); ++i)
+            from[i] = at[i] * c.strides[i] - c.pads[i] + k[i] * c.dilations[i];
+          if (!naive::inside(from, in)) continue;
+          const float value = x.data<float>()[naive::offset(x.shape(), 0, channel, from)];
+          most = std::max(most, value);
+          sum += value;
+          count += 1.0F;
+        }
+        const std::size_t o = naive::offset(top.shape(), 0, channel, at);
+        REQUIRE(top.data<float>()[o] == most);
+        REQUIRE(average.data<float>()[o] == sum / count);
+      }
+    }
+  }
+}
+
+TEST_CASE("MaxPool gives the positions of the maxima, by rows or by columns, the first of equal ones") {
+  const Attributes pairs{{"kernel_shape", Ints{2, 2}}};
+  check_typed<std::int64_t>(run_output(1, 2, "MaxPool", {kSquare}, pairs), {1, 1, 2, 2}, {4, 5, 7, 8});
+  Attributes columns = pairs;
+  columns.push_back({"storage_order", 1});
+  check_typed<std::int64_t>(run_output(1, 2, "MaxPool", {kSquare}, columns), {1, 1, 2, 2}, {4, 7, 5, 8});
+  check_tensor(run_output(0, 2, "MaxPool", {kSquare}, pairs), {1, 1, 2, 2}, {5, 6, 8, 9});
+  check_typed<std::int64_t>(
+      run_output(1, 2, "MaxPool", {floats({1, 2, 2}, {7, 7, -1, 0})}, {{"kernel_shape", Ints{2}}}), {1, 2, 1}, {0, 3});
+}
+
+TEST_CASE("MaxPool takes 8-bit integers, float64 and float16") {
+  const Attributes pairs{{"kernel_shape", Ints{2}}};
+  check_typed<std::uint8_t>(run_op("MaxPool", {typed<std::uint8_t>({1, 1, 3}, {1, 200, 3})}, pairs), {1, 1, 2},
+                            {200, 200});
+  check_typed<std::int8_t>(run_op("MaxPool", {typed<std::int8_t>({1, 1, 3}, {-100, -3, -5})}, pairs), {1, 1, 2},
+                           {-3, -3});
+  check_typed<double>(run_op("MaxPool", {typed<double>({1, 1, 2}, {-1, -2})}, pairs), {1, 1, 1}, {-1});
+  CHECK(run_op("MaxPool", {cast(kLine, ElementType::float16)}, pairs).type() == ElementType::float16);
+}
+
+TEST_CASE("LpPool gives the norm of each window") {
+  const Tensor x = floats({1, 1, 3}, {3, -4, 1});
+  check_tensor(run_op("LpPool", {x}, {{"kernel_shape", Ints{2}}, {"strides", Ints{2}}, {"pads", Ints{0, 1}}}),
+               {1, 1, 2}, {5, 1});
+  check_tensor(run_op("LpPool", {x}, {{"kernel_shape", Ints{3}}, {"p", 1}}), {1, 1, 1}, {8});
+  check_tensor(run_op("LpPool", {x}, {{"kernel_shape", Ints{2}}, {"p", 1.0F}}, 1), {1, 1, 2}, {7, 5});
+  check_refused(kCorrupt, "p is -2", "LpPool", {x}, {{"kernel_shape", Ints{2}}, {"p", -2}});
 }
 
 TEST_CASE("What does not fit a pool is refused") {
@@ -122,17 +195,15 @@ TEST_CASE("What does not fit a pool is refused") {
   check_refused(kShape, "kernel_shape has the entry 0, expected 1 to", "MaxPool", {kLine}, {{"kernel_shape", Ints{0}}});
   check_refused(kShape, "pads has 1 entries, expected 2", "MaxPool", {kLine},
                 {{"kernel_shape", Ints{2}}, {"pads", Ints{1}}});
-  check_refused(kUnsupported, "input 0 is uint8", "MaxPool", {Tensor(ElementType::uint8, {1, 1, 5})},
-                {{"kernel_shape", Ints{2}}});
+  check_refused(kUnsupported, "input 0 is int64, expected float32, int8 or uint8", "MaxPool",
+                {Tensor(ElementType::int64, {1, 1, 5})}, {{"kernel_shape", Ints{2}}});
+  check_refused(kUnsupported, "input 0 is uint8, expected float32", "AveragePool",
+                {Tensor(ElementType::uint8, {1, 1, 5})}, {{"kernel_shape", Ints{2}}});
+}
 
-  const auto graph =
-      GraphBuilder()
-          .input("x")
-          .node("MaxPool", "op", {"x"}, std::vector<std::string>{"y", "indices"}, {{"kernel_shape", Ints{2}}})
-          .output("y")
-          .build();
-  const auto error = error_of([&] { (void)support::run_graph(graph, {kLine}); });
-  REQUIRE(error);
-  CHECK(error->code() == ErrorCode::model_unsupported);
-  CHECK(contains(error->message(), "Indices"));
+TEST_CASE("A pool of nothing is nothing, however large the rest is") {
+  const Tensor none(ElementType::float32, {0, 1, 16777216});
+  for (const char* op : {"MaxPool", "AveragePool", "LpPool"}) {
+    CHECK(run_op(op, {none}, {{"kernel_shape", Ints{1}}}).shape() == none.shape());
+  }
 }

@@ -63,6 +63,18 @@ TEST_CASE("SAME pads are split with the odd element behind or in front") {
   CHECK(wide.pad_end[2] == 0);
 }
 
+TEST_CASE("auto_pad VALID and SAME do not look at pads, and an unknown auto_pad is refused") {
+  const Window valid = placed({{"auto_pad", std::string("VALID")}, {"pads", Ints{2, 3}}}, {1, 1, 6}, {5});
+  CHECK(valid.output[2] == 2);
+  CHECK(valid.pad_begin[2] == 0);
+  const Window same = placed({{"auto_pad", std::string("SAME_UPPER")}, {"pads", Ints{7, 7}}}, {1, 1, 6}, {3});
+  CHECK(same.output[2] == 6);
+  CHECK(same.pad_begin[2] == 1);
+  const auto error = support::error_of([] { (void)placed({{"auto_pad", std::string("same")}}, {1, 1, 6}, {3}); });
+  REQUIRE(error);
+  CHECK(support::contains(error->message(), "auto_pad is same, expected NOTSET"));
+}
+
 TEST_CASE("A window is the identity only without stride and padding") {
   CHECK(placed({}, {1, 1, 4, 4}, {1, 1}).is_identity());
   CHECK_FALSE(placed({}, {1, 1, 4, 4}, {1, 2}).is_identity());
@@ -75,6 +87,30 @@ TEST_CASE("Taps are all pairs of output and kernel element that meet a real inpu
   std::vector<std::array<std::int64_t, 3>> taps;
   for_each_tap(w, [&](std::int64_t k, std::int64_t o, std::int64_t i) { taps.push_back({k, o, i}); });
   CHECK(taps == std::vector<std::array<std::int64_t, 3>>{{0, 1, 0}, {0, 2, 1}, {1, 0, 1}, {1, 1, 2}, {1, 2, 3}});
+}
+
+TEST_CASE("Rows of taps are the taps of one row of outputs") {
+  const Window w = placed({{"pads", Ints{1, 2, 0, 1}}, {"strides", Ints{1, 2}}}, {1, 1, 2, 5}, {2, 3});
+  std::vector<std::array<std::int64_t, 3>> from_rows;
+  std::vector<std::array<std::int64_t, 3>> taps;
+  for_each_tap_row(w, [&](std::int64_t k, std::int64_t o, std::int64_t i, std::int64_t count) {
+    CHECK(count > 0);
+    for (std::int64_t j = 0; j < count; ++j) from_rows.push_back({k, o + j, i + 2 * j});
+  });
+  for_each_tap(w, [&](std::int64_t k, std::int64_t o, std::int64_t i) { taps.push_back({k, o, i}); });
+  CHECK(from_rows == taps);
+  // Every tap by its definition: 2 output rows of 3.
+  std::size_t expected = 0;
+  for (std::int64_t k = 0; k < 6; ++k) {
+    for (std::int64_t o = 0; o < 6; ++o) {
+      const std::int64_t y = o / 3 - 1 + k / 3;
+      const std::int64_t x = o % 3 * 2 - 2 + k % 3;
+      if (y < 0 || y >= 2 || x < 0 || x >= 5) continue;
+      REQUIRE(expected < taps.size());
+      CHECK(taps[expected++] == std::array<std::int64_t, 3>{k, o, y * 5 + x});
+    }
+  }
+  CHECK(expected == taps.size());
 }
 
 TEST_CASE("The output shape has the spatial axes that are in use") {

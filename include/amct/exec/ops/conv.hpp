@@ -2,38 +2,33 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <amct/core/parallel.hpp>
-#include <amct/exec/blas.hpp>
 #include <amct/exec/op_context.hpp>
+#include <amct/exec/op_set.hpp>
+#include <amct/exec/ops/tap_layout.hpp>
 #include <amct/exec/ops/window.hpp>
+#include <amct/exec/promote.hpp>
+#include <amct/exec/scratch.hpp>
+#include <amct/kernel/gemm_f32.hpp>
 
 namespace amct::exec::ops {
 
 namespace detail {
 
-/// The bias of a convolution with `channels` outputs, or nothing.
-[[nodiscard]] inline std::span<const float> conv_bias(const OpContext& context, std::int64_t channels) {
-  if (!context.has(2)) return {};
+/// The bias of a convolution with `channels` outputs, or null.
+[[nodiscard]] inline const float* conv_bias(const OpContext& context, std::int64_t channels) {
+  if (!context.has(2)) return nullptr;
   const auto bias = context.floats(2).data<float>();
   if (static_cast<std::int64_t>(bias.size()) != channels) {
     context.fail("the bias has " + std::to_string(bias.size()) + " values, expected " + std::to_string(channels));
   }
-  return bias;
-}
-
-inline void fill_rows(std::span<float> rows, std::span<const float> bias, std::size_t row_size) {
-  for (std::size_t r = 0; r * row_size < rows.size(); ++r) {
-    std::fill_n(rows.begin() + static_cast<std::ptrdiff_t>(r * row_size), row_size, bias.empty() ? 0.0F : bias[r]);
-  }
+  return bias.data();
 }
 
 [[nodiscard]] inline std::int64_t groups_of(const OpContext& context, std::int64_t input_channels) {
@@ -45,8 +40,14 @@ inline void fill_rows(std::span<float> rows, std::span<const float> bias, std::s
   return groups;
 }
 
-[[nodiscard]] inline std::vector<std::int64_t> kernel_of(const Shape& weight) {
-  return {weight.begin() + 2, weight.end()};
+/// The spatial sizes of a weight; kernel_shape must name the same, if given.
+[[nodiscard]] inline std::vector<std::int64_t> kernel_of(const OpContext& context, const Shape& weight) {
+  const std::vector<std::int64_t> kernel(weight.begin() + 2, weight.end());
+  const auto* named = context.node.attribute<std::vector<std::int64_t>>("kernel_shape");
+  if (named != nullptr && *named != kernel) {
+    context.fail("kernel_shape is " + to_string(Shape(*named)) + ", but the weight is " + to_string(weight));
+  }
+  return kernel;
 }
 
 /// Sizes of one convolution, checked.
@@ -62,10 +63,6 @@ struct ConvSizes {
   [[nodiscard]] std::size_t depth() const noexcept {
     return group_in() * static_cast<std::size_t>(window.kernel_size());
   }
-  /// Floats of scratch for one image: the unrolled windows of a group, where they are needed.
-  [[nodiscard]] std::size_t scratch() const noexcept {
-    return window.is_identity() || group_in() == 1 ? 0 : depth() * output_size();
-  }
 };
 
 [[nodiscard]] inline ConvSizes conv_sizes(const OpContext& context, const Shape& x, const Shape& weight) {
@@ -75,78 +72,92 @@ struct ConvSizes {
   if (x.rank() < 3 || weight.rank() != x.rank()) refuse("");
   const std::int64_t groups = groups_of(context, x[1]);
   if (weight[1] != x[1] / groups || weight[0] % groups != 0) refuse(" with " + std::to_string(groups) + " groups");
-  ConvSizes sizes{x[0], x[1], weight[0], groups, read_window(context, x, kernel_of(weight))};
+  ConvSizes sizes{x[0], x[1], weight[0], groups, read_window(context, x, kernel_of(context, weight))};
   place_window(context, sizes.window);
   return sizes;
 }
 
-/// One group of one image: target = weight * unrolled source (+ what is in target already).
-inline void conv_group(const ConvSizes& sizes, const float* source, const float* weight, float* target,
-                       float* columns) {
-  const std::size_t out_size = sizes.output_size();
-  if (sizes.window.is_identity()) {
-    return gemm(sizes.group_out(), out_size, sizes.depth(), weight, false, source, false, target, true);
-  }
-  const std::size_t kernel = static_cast<std::size_t>(sizes.window.kernel_size());
-  if (sizes.group_in() == 1) {
-    for (std::size_t r = 0; r < sizes.group_out(); ++r) {
-      float* row = target + r * out_size;
-      const float* taps = weight + r * kernel;
-      for_each_tap(sizes.window,
-                   [&](std::int64_t k, std::int64_t o, std::int64_t i) { row[o] += taps[k] * source[i]; });
-    }
-    return;
-  }
-  std::fill_n(columns, sizes.scratch(), 0.0F);
-  for (std::size_t c = 0; c < sizes.group_in(); ++c) {
-    float* block = columns + c * kernel * out_size;
-    const float* plane = source + c * sizes.input_size();
-    for_each_tap(sizes.window, [&](std::int64_t k, std::int64_t o, std::int64_t i) {
-      block[static_cast<std::size_t>(k) * out_size + static_cast<std::size_t>(o)] = plane[i];
-    });
-  }
-  gemm(sizes.group_out(), out_size, sizes.depth(), weight, false, columns, false, target, true);
+/// Multiplies the weights of every group with its part of every image.
+/// \param right  right(image, group) is the right factor
+template <class MakeRight>
+void multiply_groups(const ConvSizes& sizes, std::size_t images, const float* weight, const float* bias, float* y,
+                     const MakeRight& right) {
+  const std::size_t rows = sizes.group_out();
+  const std::size_t columns = sizes.output_size();
+  const std::size_t depth = sizes.depth();
+  const auto groups = static_cast<std::size_t>(sizes.groups);
+  gemm_f32(
+      images * groups, rows, columns, depth,
+      [&](std::size_t p) {
+        return StridedMatrix{weight + p % groups * rows * depth, depth, 1};
+      },
+      [&](std::size_t p) { return right(p / groups, p % groups); },
+      [&](std::size_t p) {
+        return GemmResult{.data = y + p * rows * columns,
+                          .row = columns,
+                          .bias = bias == nullptr ? nullptr : bias + p % groups * rows};
+      });
 }
 
-/// Images a thread takes at once: enough multiplications that handing them over does not matter.
-[[nodiscard]] inline std::size_t images_at_once(const ConvSizes& sizes) noexcept {
-  constexpr std::size_t kWork = std::size_t{1} << 20;
-  const std::size_t one = static_cast<std::size_t>(sizes.channels_out) * sizes.output_size() * sizes.depth();
-  return std::max<std::size_t>(1, kWork / std::max<std::size_t>(1, one));
+/// Images whose rearranged copies are made at once: as many as stay in a cache, at least one.
+[[nodiscard]] inline std::size_t images_at_once(std::size_t images, std::size_t image_size) noexcept {
+  constexpr std::size_t kFloats = std::size_t{1} << 17;
+  return std::clamp<std::size_t>(kFloats / std::max<std::size_t>(1, image_size), 1, std::max<std::size_t>(1, images));
+}
+
+/// A convolution with any window, over rearranged copies of the images.
+inline void conv_windows(const OpContext& context, const ConvSizes& sizes, const float* x, const float* weight,
+                         const float* bias, float* y) {
+  const TapLayout layout(context, sizes.window, sizes.channels_in);
+  const auto rows = layout.rows(sizes.group_in());
+  const auto channels = static_cast<std::size_t>(sizes.channels_in);
+  const auto images = static_cast<std::size_t>(sizes.batch);
+  const std::size_t plane = layout.plane_size();
+  const std::size_t at_once = images_at_once(images, channels * plane);
+  Scratch scratch(context, at_once * channels * plane + kWindowSlack);
+  std::fill_n(scratch.data(), at_once * channels * plane + kWindowSlack, 0.0F);
+  constexpr std::size_t kCopied = std::size_t{1} << 16;  // floats that are worth a thread's time
+  for (std::size_t first = 0; first < images; first += at_once) {
+    const std::size_t count = std::min(at_once, images - first);
+    const float* const from = x + first * channels * sizes.input_size();
+    parallel_for(count * channels, kCopied / std::max<std::size_t>(1, plane) + 1,
+                 [&](std::size_t c, std::size_t planes) {
+                   for (std::size_t i = c; i < c + planes; ++i) {
+                     layout.arrange(from + i * sizes.input_size(), scratch.data() + i * plane);
+                   }
+                 });
+    const std::size_t image_out = static_cast<std::size_t>(sizes.channels_out) * sizes.output_size();
+    multiply_groups(sizes, count, weight, bias, y + first * image_out, [&](std::size_t image, std::size_t group) {
+      return layout.windows(scratch.data() + (image * channels + group * sizes.group_in()) * plane, rows);
+    });
+  }
 }
 
 }  // namespace detail
 
 /// ONNX Conv over one to three spatial axes, float32: input [N, Cin, ...], weight [Cout, Cin/g, ...], bias [Cout].
-/// Images are spread over threads; each is computed the same way whatever their number.
+///
+/// The products of each result run over channels and within them over kernel elements, and are summed as gemm_f32
+/// says; elements in the padding count as 0. The bits are the same on every instruction set and for any number of
+/// threads.
 inline void conv(const OpContext& context) {
   const Tensor& x = context.floats(0);
   const Tensor& weight = context.floats(1);
   const detail::ConvSizes sizes = detail::conv_sizes(context, x.shape(), weight.shape());
-  const auto bias = detail::conv_bias(context, sizes.channels_out);
-  const auto y =
-      context.make_output(windowed_shape(sizes.window, sizes.batch, sizes.channels_out, x.shape().rank() - 2));
-  const std::size_t in_image = static_cast<std::size_t>(sizes.channels_in) * sizes.input_size();
-  const std::size_t out_image = static_cast<std::size_t>(sizes.channels_out) * sizes.output_size();
-  std::atomic<bool> no_memory{false};
-  parallel_for(
-      static_cast<std::size_t>(sizes.batch), detail::images_at_once(sizes), [&](std::size_t first, std::size_t count) {
-        const std::unique_ptr<float[]> columns(new (std::nothrow) float[sizes.scratch()]);
-        if (columns == nullptr) {
-          no_memory = true;
-          return;
-        }
-        for (std::size_t n = first; n < first + count; ++n) {
-          const auto image = y.subspan(n * out_image, out_image);
-          detail::fill_rows(image, bias, sizes.output_size());
-          for (std::size_t g = 0; g < static_cast<std::size_t>(sizes.groups); ++g) {
-            detail::conv_group(sizes, x.data<float>().data() + n * in_image + g * sizes.group_in() * sizes.input_size(),
-                               weight.data<float>().data() + g * sizes.group_out() * sizes.depth(),
-                               image.data() + g * sizes.group_out() * sizes.output_size(), columns.get());
-          }
-        }
-      });
-  if (no_memory) throw std::bad_alloc{};
+  const float* const bias = detail::conv_bias(context, sizes.channels_out);
+  float* const y =
+      context.make_output(windowed_shape(sizes.window, sizes.batch, sizes.channels_out, x.shape().rank() - 2)).data();
+  const float* const from = x.data<float>().data();
+  const float* const w = weight.data<float>().data();
+  if (!sizes.window.is_identity()) return detail::conv_windows(context, sizes, from, w, bias, y);
+  const std::size_t group_size = sizes.group_in() * sizes.input_size();
+  const auto groups = static_cast<std::size_t>(sizes.groups);
+  detail::multiply_groups(sizes, static_cast<std::size_t>(sizes.batch), w, bias, y,
+                          [&](std::size_t image, std::size_t group) {
+                            return StridedMatrix{from + (image * groups + group) * group_size, sizes.input_size(), 1};
+                          });
 }
+
+inline void add_conv(OpSet& set) { set.add("Conv", in_float32(conv)); }
 
 }  // namespace amct::exec::ops

@@ -87,17 +87,30 @@ inline void read_pads(const OpContext& context, std::size_t spatial, Window& win
   return window;
 }
 
+/// How a node pads its input: by the attribute pads, or by itself.
+enum class AutoPad : std::uint8_t { none, same_upper, same_lower, valid };
+
+[[nodiscard]] inline AutoPad auto_pad_of(const OpContext& context) {
+  const auto name = context.node.attribute_or<std::string>("auto_pad", "NOTSET");
+  if (name.empty() || name == "NOTSET") return AutoPad::none;
+  if (name == "SAME_UPPER") return AutoPad::same_upper;
+  if (name == "SAME_LOWER") return AutoPad::same_lower;
+  if (name == "VALID") return AutoPad::valid;
+  context.fail("auto_pad is " + name + ", expected NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+}
+
 /// Computes output sizes, and pads where auto_pad asks for it.
 inline void place_window(const OpContext& context, Window& window) {
-  const auto auto_pad = context.node.attribute_or<std::string>("auto_pad", "NOTSET");
+  const AutoPad auto_pad = auto_pad_of(context);
   const bool ceil_mode = context.node.attribute_or<std::int64_t>("ceil_mode", 0) != 0;
+  if (auto_pad != AutoPad::none) window.pad_begin = window.pad_end = {0, 0, 0};
   for (std::size_t i = 0; i < 3; ++i) {
     const std::int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
-    if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
+    if (auto_pad == AutoPad::same_upper || auto_pad == AutoPad::same_lower) {
       window.output[i] = (window.input[i] + window.stride[i] - 1) / window.stride[i];
       const std::int64_t total =
           std::max<std::int64_t>(0, (window.output[i] - 1) * window.stride[i] + reach - window.input[i]);
-      window.pad_begin[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+      window.pad_begin[i] = auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2;
       window.pad_end[i] = total - window.pad_begin[i];
       continue;
     }
@@ -118,31 +131,43 @@ inline void place_window(const OpContext& context, Window& window) {
   return Shape(std::move(dims));
 }
 
-/// Calls visit(kernel_index, output_index, input_index) for every pair of an output position and a kernel element that
-/// meets a real (not padded) input element, kernel elements outermost.
+/// Calls visit(kernel_index, output_index, input_index, count) for every row of output positions at which a kernel
+/// element meets a real (not padded) input element, kernel elements outermost. From one position to the next the output
+/// index grows by 1 and the input index by stride[2].
 template <class Visit>
-void for_each_tap(const Window& w, Visit&& visit) {
+void for_each_tap_row(const Window& w, Visit&& visit) {
   std::int64_t k = 0;
   for (std::int64_t kz = 0; kz < w.kernel[0]; ++kz) {
     for (std::int64_t ky = 0; ky < w.kernel[1]; ++ky) {
       for (std::int64_t kx = 0; kx < w.kernel[2]; ++kx, ++k) {
+        const std::int64_t before =
+            w.pad_begin[2] - kx * w.dilation[2];  // input index + before = stride * output index
+        const std::int64_t begin = before <= 0 ? 0 : (before + w.stride[2] - 1) / w.stride[2];
+        const std::int64_t reach = w.input[2] + before;
+        const std::int64_t end = reach <= 0 ? 0 : std::min(w.output[2], (reach + w.stride[2] - 1) / w.stride[2]);
+        if (begin >= end) continue;
         for (std::int64_t oz = 0; oz < w.output[0]; ++oz) {
           const std::int64_t iz = oz * w.stride[0] - w.pad_begin[0] + kz * w.dilation[0];
           if (iz < 0 || iz >= w.input[0]) continue;
           for (std::int64_t oy = 0; oy < w.output[1]; ++oy) {
             const std::int64_t iy = oy * w.stride[1] - w.pad_begin[1] + ky * w.dilation[1];
             if (iy < 0 || iy >= w.input[1]) continue;
-            const std::int64_t output_row = (oz * w.output[1] + oy) * w.output[2];
-            const std::int64_t input_row = (iz * w.input[1] + iy) * w.input[2];
-            for (std::int64_t ox = 0; ox < w.output[2]; ++ox) {
-              const std::int64_t ix = ox * w.stride[2] - w.pad_begin[2] + kx * w.dilation[2];
-              if (ix >= 0 && ix < w.input[2]) visit(k, output_row + ox, input_row + ix);
-            }
+            visit(k, (oz * w.output[1] + oy) * w.output[2] + begin,
+                  (iz * w.input[1] + iy) * w.input[2] + begin * w.stride[2] - before, end - begin);
           }
         }
       }
     }
   }
+}
+
+/// Calls visit(kernel_index, output_index, input_index) for every pair of an output position and a kernel element that
+/// meets a real (not padded) input element, kernel elements outermost.
+template <class Visit>
+void for_each_tap(const Window& w, Visit&& visit) {
+  for_each_tap_row(w, [&](std::int64_t k, std::int64_t o, std::int64_t i, std::int64_t count) {
+    for (const std::int64_t end = o + count; o < end; ++o, i += w.stride[2]) visit(k, o, i);
+  });
 }
 
 }  // namespace amct::exec

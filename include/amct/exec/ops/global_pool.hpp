@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <amct/core/parallel.hpp>
+#include <amct/exec/op_context.hpp>
+#include <amct/exec/op_set.hpp>
+#include <amct/exec/ops/broadcast.hpp>
+#include <amct/exec/ops/pool.hpp>
+#include <amct/exec/promote.hpp>
+#include <amct/kernel/reduce_f32.hpp>
+
+namespace amct::exec::ops {
+
+namespace detail {
+
+/// Makes one number, pool(plane), of all spatial elements of each channel.
+template <class Pool>
+void pool_planes(const OpContext& context, const Pool& pool) {
+  const Tensor& x = context.floats(0);
+  const Shape& shape = x.shape();
+  if (shape.rank() < 3) context.fail("input " + to_string(shape) + " has no spatial axes");
+  std::vector<std::int64_t> dims(shape.rank(), 1);
+  dims[0] = shape[0];
+  dims[1] = shape[1];
+  const auto from = x.data<float>();
+  const auto y = context.make_output(Shape(std::move(dims)));
+  const auto size = static_cast<std::size_t>(shape.count(2, shape.rank()));
+  parallel_for(y.size(), std::max<std::size_t>(1, kElementGrain / std::max<std::size_t>(1, size)),
+               [&](std::size_t first, std::size_t count) {
+                 for (std::size_t p = first; p < first + count; ++p) y[p] = pool(from.subspan(p * size, size));
+               });
+}
+
+}  // namespace detail
+
+/// ONNX GlobalAveragePool.
+inline void global_average_pool(const OpContext& context) {
+  detail::pool_planes(context, [](std::span<const float> plane) {
+    return static_cast<float>(sum_f32(plane) / static_cast<double>(plane.size()));
+  });
+}
+
+/// ONNX GlobalMaxPool.
+inline void global_max_pool(const OpContext& context) { detail::pool_planes(context, max_f32); }
+
+/// ONNX GlobalLpPool.
+inline void global_lp_pool(const OpContext& context) {
+  const double p = norm_order(context);
+  detail::pool_planes(context, [p](std::span<const float> plane) {
+    double sum = 0.0;
+    for (const float value : plane) sum += std::pow(std::fabs(static_cast<double>(value)), p);
+    return static_cast<float>(std::pow(sum, 1.0 / p));
+  });
+}
+
+inline void add_global_pool(OpSet& set) {
+  set.add("GlobalAveragePool", in_float32(global_average_pool));
+  set.add("GlobalMaxPool", in_float32(global_max_pool));
+  set.add("GlobalLpPool", in_float32(global_lp_pool));
+}
+
+}  // namespace amct::exec::ops
