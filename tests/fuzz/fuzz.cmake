@@ -25,18 +25,22 @@ add_custom_command(
   DEPFILE "${config}.d"
   VERBATIM)
 set(programs "")
-foreach(target IN ITEMS record_text record_binary cfg yaml json)
+foreach(target IN ITEMS record_text record_binary cfg yaml json onnx)
   set(program "${folder}/fuzz_${target}")
   set(libraries "$<TARGET_FILE:amct_proto>" "$<TARGET_LINKER_FILE:protobuf::libprotobuf>")
   if(target STREQUAL "yaml")
     set(libraries "$<TARGET_LINKER_FILE:yaml-cpp::yaml-cpp>")
   endif()
-  if(NOT target MATCHES "record")
+  set(definitions "")
+  if(target STREQUAL "onnx")
+    set(definitions -DONNX_NAMESPACE=onnx -DONNX_ML=1)
+    set(libraries "$<TARGET_LINKER_FILE:onnx>" "$<TARGET_LINKER_FILE:onnx_proto>" "$<TARGET_LINKER_FILE:protobuf::libprotobuf>")
+  elseif(NOT target MATCHES "record")
     list(PREPEND libraries "${config}")
   endif()
   add_custom_command(
     OUTPUT "${program}"
-    COMMAND ${compile} -MMD -MF "${program}.d" -MT "${program}"
+    COMMAND ${compile} ${definitions} -MMD -MF "${program}.d" -MT "${program}"
       "${CMAKE_CURRENT_LIST_DIR}/${target}.cpp" ${libraries} -pthread -o "${program}"
     DEPENDS "${CMAKE_CURRENT_LIST_DIR}/${target}.cpp" ${config} amct_proto
     DEPFILE "${program}.d"

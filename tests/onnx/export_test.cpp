@@ -3,9 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <memory>
+
 #include <amct/onnx/import.hpp>
 
 #include "onnx/model_builder.hpp"
+#include "onnx/model_text.hpp"
 #include "support/graph_builder.hpp"
 #include "support/temp_dir.hpp"
 
@@ -106,7 +110,9 @@ TEST_CASE("Attributes of all types and missing inputs survive writing and readin
   CHECK(message.input(0).empty());
   CHECK(message.input(1) == "x");
   REQUIRE(message.attribute_size() == 7);
-  const auto read = [&](int i) { return amct::onnx::detail::from_onnx(message.attribute(i), "own"); };
+  amct::onnx::ExternalData data("net.onnx");
+  const auto back = amct::onnx::read_graph(amct::onnx::to_model(graph), 13, data);
+  const auto read = [&](std::size_t i) { return back.nodes[0].attributes[i].second; };
   CHECK(std::get<std::int64_t>(read(0)) == -3);
   CHECK(std::get<float>(read(1)) == 0.1F);
   CHECK(std::get<std::string>(read(2)) == "a\nb");
@@ -141,6 +147,106 @@ TEST_CASE("A model of an old file format is written so that it can be read again
   const auto error = support::error_of([&] { (void)amct::onnx::import_model(folder / "new.onnx"); });
   INFO((error ? std::string(error->what()) : std::string()));
   CHECK_FALSE(error);
+}
+
+namespace {
+
+/// `y = If(c){ Add(x, w) } else { Neg(x) }` with `w` made outside.
+graph::Graph branching() {
+  return support::import_message(support::model_of(R"(g (bool c, float[2] x) => (float[2] y) {
+    w = Neg(x)
+    y = If(c) <then_branch = t () => (z) { u = Abs(w)  z = Add(x, u) }, else_branch = e () => (z) { z = Neg(x) }> })"));
+}
+const graph::Body& body(const graph::Graph& graph, const char* name) {
+  return *graph.nodes[1].attribute<graph::Body>(name);
+}
+
+}  // namespace
+
+TEST_CASE("Bodies are written without what they capture, and read back the same") {
+  const auto graph = branching();
+  const auto model = amct::onnx::to_model(graph);
+  const auto& node = model.graph().node(1);
+  CHECK(node.input_size() == 1);
+  CHECK(node.attribute(0).g().input_size() == 0);
+  CHECK(node.attribute(0).g().node(0).input(0) == "w");
+  CHECK(amct::onnx::to_model(support::import_message(model)).SerializeAsString() == model.SerializeAsString());
+}
+
+TEST_CASE("What a body captures is written under the name that it has outside by now") {
+  auto graph = branching();
+  graph.value(graph.nodes[0].outputs[0]).name = "renamed";
+  const auto model = amct::onnx::to_model(graph);
+  CHECK(model.graph().node(1).attribute(0).g().node(0).input(0) == "renamed");
+  CHECK_FALSE(support::error_of([&] { (void)support::import_message(model); }));
+}
+
+TEST_CASE("A name inside a body that is taken outside by now is changed") {
+  auto graph = branching();
+  graph.value(graph.nodes[0].outputs[0]).name = "u";
+  const auto model = amct::onnx::to_model(graph);
+  const auto& inside = model.graph().node(1).attribute(0).g();
+  CHECK(inside.node(0).input(0) == "u");
+  CHECK(inside.node(0).output(0) == "u_2");
+  CHECK(inside.node(1).input(1) == "u_2");
+  CHECK_FALSE(support::error_of([&] { (void)support::import_message(model); }));
+}
+
+TEST_CASE("A body that gives a captured value back does so through an Identity") {
+  auto graph = branching();
+  auto changed = std::make_shared<graph::Graph>(*body(graph, "else_branch"));
+  changed->outputs[0] = support::find_value(*changed, "x");
+  graph.nodes[1].set_attribute("else_branch", graph::Body(changed));
+  const auto model = amct::onnx::to_model(graph);
+  const auto& inside = model.graph().node(1).attribute(1).g();
+  CHECK(inside.output(0).name() == "x_out");
+  CHECK(inside.node(1).op_type() == "Identity");
+  CHECK_FALSE(support::error_of([&] { (void)support::import_message(model); }));
+}
+
+TEST_CASE("A body of a loop has its formal inputs and initializers") {
+  const auto graph =
+      support::import_message(support::model_of(R"(g (int64 n, bool k, float[2] x, float[2] s) => (float[2] y) {
+    y = Loop(n, k, s) <body = b (int64 i, bool c, float[2] p) => (bool c, float[2] q) { q = Add(p, x) }> })"));
+  auto changed = std::make_shared<graph::Graph>(**graph.nodes[0].attribute<graph::Body>("body"));
+  changed->nodes[0].inputs[1] = graph::add_initializer(*changed, "w", floats({2}, {1, 2}));
+  auto edited = graph;
+  edited.nodes[0].set_attribute("body", graph::Body(changed));
+  const auto model = amct::onnx::to_model(edited);
+  const auto& inside = model.graph().node(0).attribute(0).g();
+  REQUIRE(inside.input_size() == 3);
+  CHECK(inside.input(0).type().tensor_type().elem_type() == ::onnx::TensorProto::INT64);
+  CHECK(inside.initializer(0).name() == "w");
+  CHECK(model.graph().node(0).input_size() == 3);
+  CHECK_FALSE(support::error_of([&] { (void)support::import_message(model); }));
+}
+
+TEST_CASE("A body with fewer inputs than it captures is refused") {
+  auto graph = branching();
+  auto changed = std::make_shared<graph::Graph>(*body(graph, "else_branch"));
+  changed->inputs.clear();
+  graph.nodes[1].set_attribute("else_branch", graph::Body(changed));
+  const auto error = support::error_of([&] { (void)amct::onnx::to_model(graph); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::model_corrupt);
+}
+
+TEST_CASE("A model that would pass the limit of protobuf is refused with its size, and no file is left") {
+  const TempDir folder;
+  const std::size_t bytes = amct::onnx::to_model(small()).ByteSizeLong();
+  const auto write = [&](std::size_t limit) {
+    AtomicFile file(folder / "m.onnx");
+    amct::onnx::write_model(small(), file, limit);
+    file.commit();
+  };
+  const auto error = support::error_of([&] { write(bytes - 1); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::io_write);
+  CHECK(support::contains(error->message(), "would have " + std::to_string(bytes) + " bytes, an ONNX file can have " +
+                                                std::to_string(bytes - 1)));
+  CHECK_FALSE(std::filesystem::exists(folder / "m.onnx"));
+  write(bytes);
+  CHECK(std::filesystem::file_size(folder / "m.onnx") == bytes);
 }
 
 TEST_CASE("A file that cannot be written is refused and leaves nothing behind") {

@@ -5,10 +5,12 @@
 
 #include <set>
 
+#include <amct/flow/prepare.hpp>
 #include <amct/onnx/import.hpp>
 #include <amct/protobuf/record_file.hpp>
 
 #include "support/graph_builder.hpp"
+#include "support/ops.hpp"
 #include "support/temp_dir.hpp"
 #include "support/text_file.hpp"
 
@@ -31,7 +33,7 @@ flow::Prepared prepared(float bias = 1) {
                    .output("y")
                    .build();
   graph.value(graph.outputs[0]).shape = std::vector<graph::Dim>{{1, {}}, {1, {}}};
-  return flow::prepare(std::move(graph), {});
+  return flow::prepare(std::move(graph), {}, support::ops());
 }
 const Record kRecord{{.name = "fc",
                       .scale_d = 0.5F,
@@ -49,6 +51,8 @@ std::set<std::string> files_in(const TempDir& folder) {
   return names;
 }
 
+std::string map_text(const graph::Graph& deployed) { return std::to_string(deployed.nodes.size()) + " nodes"; }
+
 }  // namespace
 
 TEST_CASE("File names follow from the save path") {
@@ -56,18 +60,20 @@ TEST_CASE("File names follow from the save path") {
   CHECK(named.deploy_model == "out/m_deploy_model.onnx");
   CHECK(named.fake_quant_model == "out/m_fake_quant_model.onnx");
   CHECK(named.record == "out/m_quant_param_record.txt");
+  CHECK(named.map == "out/m_quant.json");
   CHECK(OutputFiles("out/").deploy_model == "out/deploy_model.onnx");
   CHECK(OutputFiles("").fake_quant_model == "fake_quant_model.onnx");
-  CHECK(named.all().size() == 3);
+  CHECK(named.all().size() == 4);
 }
 
-TEST_CASE("A session writes deploy model, fake-quant model and record") {
+TEST_CASE("A session writes deploy model, fake-quant model, record and map") {
   const TempDir folder;
   const OutputFiles files((folder / "new/m").string());
-  amct::onnx::save_model(files, prepared(), kRecord);
+  amct::onnx::save_model(files, prepared().graph, kRecord, map_text);
 
   const auto record = protobuf::read_record(files.record);
   CHECK(record == kRecord);
+  CHECK(support::read_text(files.map) == "3 nodes");
 
   const auto fake = amct::onnx::import_model(files.fake_quant_model);
   CHECK(fake.find_node("fc.quant.fakequant.mul") != nullptr);
@@ -92,18 +98,18 @@ TEST_CASE("Older files are replaced") {
   const TempDir folder;
   const OutputFiles files((folder / "m").string());
   for (const auto& path : files.all()) support::write_text(path, "old");
-  amct::onnx::save_model(files, prepared(), kRecord);
+  amct::onnx::save_model(files, prepared().graph, kRecord, map_text);
   for (const auto& path : files.all()) CHECK(support::read_text(path) != "old");
-  CHECK(files_in(folder).size() == 3);
+  CHECK(files_in(folder).size() == 4);
 }
 
 TEST_CASE("If one file cannot be written none is, whichever it is") {
-  for (std::size_t blocked = 0; blocked < 3; ++blocked) {
+  for (std::size_t blocked = 0; blocked < 4; ++blocked) {
     CAPTURE(blocked);
     const TempDir folder;
     const OutputFiles files((folder / "m").string());
     std::filesystem::create_directories(files.all()[blocked] / "inside");
-    const auto error = error_of([&] { amct::onnx::save_model(files, prepared(), kRecord); });
+    const auto error = error_of([&] { amct::onnx::save_model(files, prepared().graph, kRecord, map_text); });
     REQUIRE(error);
     CHECK(error->code() == ErrorCode::io_write);
     CHECK(error->where().file == files.all()[blocked].string());
@@ -112,16 +118,16 @@ TEST_CASE("If one file cannot be written none is, whichever it is") {
 }
 
 TEST_CASE("If one file cannot be written older ones keep their content") {
-  for (std::size_t blocked = 0; blocked < 3; ++blocked) {
+  for (std::size_t blocked = 0; blocked < 4; ++blocked) {
     CAPTURE(blocked);
     const TempDir folder;
     const OutputFiles files((folder / "m").string());
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < 4; ++i) {
       if (i == blocked) std::filesystem::create_directories(files.all()[i] / "inside");
       else support::write_text(files.all()[i], "old");
     }
-    CHECK(error_of([&] { amct::onnx::save_model(files, prepared(), kRecord); }));
-    for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(error_of([&] { amct::onnx::save_model(files, prepared().graph, kRecord, map_text); }));
+    for (std::size_t i = 0; i < 4; ++i) {
       if (i != blocked) CHECK(support::read_text(files.all()[i]) == "old");
     }
   }
@@ -129,8 +135,8 @@ TEST_CASE("If one file cannot be written older ones keep their content") {
 
 TEST_CASE("A bias that does not fit int32 leaves no file behind") {
   const TempDir folder;
-  const auto error =
-      error_of([&] { amct::onnx::save_model(OutputFiles((folder / "m").string()), prepared(1e30F), kRecord); });
+  const auto error = error_of(
+      [&] { amct::onnx::save_model(OutputFiles((folder / "m").string()), prepared(1e30F).graph, kRecord, map_text); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::numeric);
   CHECK(error->where().layer == "fc");

@@ -6,55 +6,42 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
-#include <google/protobuf/io/zero_copy_stream_impl.h>
-
 #include <amct/core/atomic_file.hpp>
 #include <amct/core/error.hpp>
 #include <amct/graph/ir.hpp>
 #include <amct/onnx/messages.hpp>
+#include <amct/onnx/parse_model.hpp>
 #include <amct/version.hpp>
 
 namespace amct::onnx {
 
 namespace detail {
 
-inline void to_onnx(const std::string& name, const graph::Attribute& value, ::onnx::AttributeProto& attribute) {
-  attribute.set_name(name);
-  std::visit(
-      [&]<class T>(const T& content) {
-        if constexpr (std::is_same_v<T, std::int64_t>) {
-          attribute.set_type(::onnx::AttributeProto::INT);
-          attribute.set_i(content);
-        } else if constexpr (std::is_same_v<T, float>) {
-          attribute.set_type(::onnx::AttributeProto::FLOAT);
-          attribute.set_f(content);
-        } else if constexpr (std::is_same_v<T, std::string>) {
-          attribute.set_type(::onnx::AttributeProto::STRING);
-          attribute.set_s(content);
-        } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
-          attribute.set_type(::onnx::AttributeProto::INTS);
-          attribute.mutable_ints()->Add(content.begin(), content.end());
-        } else if constexpr (std::is_same_v<T, std::vector<float>>) {
-          attribute.set_type(::onnx::AttributeProto::FLOATS);
-          attribute.mutable_floats()->Add(content.begin(), content.end());
-        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-          attribute.set_type(::onnx::AttributeProto::STRINGS);
-          for (const auto& text : content) attribute.add_strings(text);
-        } else {
-          attribute.set_type(::onnx::AttributeProto::TENSOR);
-          amct::onnx::to_onnx(content, "", *attribute.mutable_t());
-        }
-      },
-      value);
-}
+/// The names of values in a graph that is written, and in the graphs around it.
+struct NameScope {
+  const NameScope* outer = nullptr;
+  std::set<std::string> names{};
 
-inline void to_onnx(const graph::Value& value, ::onnx::ValueInfoProto& info) {
-  info.set_name(value.name);
+  [[nodiscard]] bool has(const std::string& name) const {
+    return names.contains(name) || (outer != nullptr && outer->has(name));
+  }
+  /// `wanted`, or `wanted`_2, _3 ... if it is taken here or outside.
+  [[nodiscard]] std::string take(const std::string& wanted) {
+    std::string name = wanted;
+    for (int i = 2; has(name); ++i) name = wanted + '_' + std::to_string(i);
+    names.insert(name);
+    return name;
+  }
+};
+
+inline void to_value_info(const graph::Value& value, const std::string& name, ::onnx::ValueInfoProto& info) {
+  info.set_name(name);
   auto& type = *info.mutable_type()->mutable_tensor_type();
   type.set_elem_type(to_onnx_type(value.type));
   if (!value.shape) return;
@@ -68,6 +55,140 @@ inline void to_onnx(const graph::Value& value, ::onnx::ValueInfoProto& info) {
     }
   }
 }
+
+/// Writes one graph: the network, or the body of a control-flow node.
+class GraphWriter {
+ public:
+  /// The network itself.
+  GraphWriter(const graph::Graph& graph, ::onnx::GraphProto& target) : graph_(graph), target_(target) {
+    for (const auto& value : graph.values) names_.push_back(value.name);
+    scope_.names.insert(names_.begin(), names_.end());
+    formal_inputs_ = graph.inputs.size();
+  }
+  /// A body. What it captures has the names that it has outside; a name of its own that is taken outside is changed.
+  GraphWriter(const graph::Graph& body, const std::vector<std::string>& captured, const NameScope& outer,
+              ::onnx::GraphProto& target)
+      : graph_(body), target_(target), scope_{&outer}, is_body_(true) {
+    if (body.inputs.size() < captured.size()) {
+      throw Error(ErrorCode::model_corrupt, {}, "the body \"" + body.name + "\" has fewer inputs than it captures");
+    }
+    formal_inputs_ = body.inputs.size() - captured.size();
+    std::map<graph::ValueId, std::string> outside;
+    for (std::size_t i = 0; i < captured.size(); ++i) outside[body.inputs[formal_inputs_ + i]] = captured[i];
+    for (std::size_t v = 0; v < body.values.size(); ++v) {
+      const auto found = outside.find(static_cast<graph::ValueId>(v));
+      names_.push_back(found != outside.end() ? found->second : scope_.take(body.values[v].name));
+    }
+  }
+
+  void run() {
+    target_.set_name(graph_.name.empty() ? "amct" : graph_.name);
+    std::vector<char> read(graph_.values.size(), 0);
+    for (const auto id : graph_.outputs) read[static_cast<std::size_t>(id)] = 1;
+    for (const auto& node : graph_.nodes) {
+      write_node(node);
+      for (const auto id : node.inputs) {
+        if (id != graph::kNoValue) read[static_cast<std::size_t>(id)] = 1;
+      }
+    }
+    for (std::size_t i = 0; i < formal_inputs_; ++i) describe(graph_.inputs[i], *target_.add_input());
+    for (const auto id : graph_.outputs) write_output(id);
+    for (std::size_t v = 0; v < graph_.values.size(); ++v) {
+      const auto& constant = graph_.values[v].initializer;
+      if (constant && read[v] != 0) to_onnx(*constant, names_[v], *target_.add_initializer());
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string name_of(graph::ValueId id) const {
+    return id == graph::kNoValue ? std::string() : names_[static_cast<std::size_t>(id)];
+  }
+
+  void write_node(const graph::Node& node) {
+    auto& message = *target_.add_node();
+    message.set_op_type(node.op_type);
+    message.set_domain(node.domain);
+    message.set_name(node.name);
+    const std::size_t own_inputs = node.inputs.size() - node.captured;
+    for (std::size_t i = 0; i < own_inputs; ++i) message.add_input(name_of(node.inputs[i]));
+    for (const auto id : node.outputs) message.add_output(name_of(id));
+    for (const auto& [name, value] : node.attributes) write_attribute(name, value, node, *message.add_attribute());
+  }
+
+  void write_attribute(const std::string& name, const graph::Attribute& value, const graph::Node& node,
+                       ::onnx::AttributeProto& attribute) const {
+    attribute.set_name(name);
+    std::visit(
+        [&]<class T>(const T& content) {
+          if constexpr (std::is_same_v<T, std::int64_t>) {
+            attribute.set_type(::onnx::AttributeProto::INT);
+            attribute.set_i(content);
+          } else if constexpr (std::is_same_v<T, float>) {
+            attribute.set_type(::onnx::AttributeProto::FLOAT);
+            attribute.set_f(content);
+          } else if constexpr (std::is_same_v<T, std::string>) {
+            attribute.set_type(::onnx::AttributeProto::STRING);
+            attribute.set_s(content);
+          } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
+            attribute.set_type(::onnx::AttributeProto::INTS);
+            attribute.mutable_ints()->Add(content.begin(), content.end());
+          } else if constexpr (std::is_same_v<T, std::vector<float>>) {
+            attribute.set_type(::onnx::AttributeProto::FLOATS);
+            attribute.mutable_floats()->Add(content.begin(), content.end());
+          } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+            attribute.set_type(::onnx::AttributeProto::STRINGS);
+            for (const auto& text : content) attribute.add_strings(text);
+          } else if constexpr (std::is_same_v<T, graph::Body>) {
+            attribute.set_type(::onnx::AttributeProto::GRAPH);
+            write_body(*content, node, *attribute.mutable_g());
+          } else {
+            attribute.set_type(::onnx::AttributeProto::TENSOR);
+            to_onnx(content, "", *attribute.mutable_t());
+          }
+        },
+        value);
+  }
+
+  void write_body(const graph::Graph& body, const graph::Node& node, ::onnx::GraphProto& target) const {
+    std::vector<std::string> captured;
+    for (std::size_t i = node.inputs.size() - node.captured; i < node.inputs.size(); ++i) {
+      captured.push_back(name_of(node.inputs[i]));
+    }
+    GraphWriter(body, captured, scope_, target).run();
+  }
+
+  /// An output of a body must be made inside it, so a captured value goes through an Identity.
+  void write_output(graph::ValueId id) {
+    const auto captured = graph_.inputs.begin() + static_cast<std::ptrdiff_t>(formal_inputs_);
+    const bool is_captured = std::find(captured, graph_.inputs.end(), id) != graph_.inputs.end();
+    auto& info = *target_.add_output();
+    describe(id, info);
+    if (!is_captured) return;
+    info.set_name(scope_.take(name_of(id) + "_out"));
+    auto& identity = *target_.add_node();
+    identity.set_op_type("Identity");
+    identity.set_name(info.name());
+    identity.add_input(name_of(id));
+    identity.add_output(info.name());
+  }
+
+  /// Bodies need not say types, so one that is not known well is left out.
+  void describe(graph::ValueId id, ::onnx::ValueInfoProto& info) const {
+    const auto& value = graph_.value(id);
+    if (is_body_ && !value.shape) {
+      info.set_name(name_of(id));
+    } else {
+      to_value_info(value, name_of(id), info);
+    }
+  }
+
+  const graph::Graph& graph_;
+  ::onnx::GraphProto& target_;
+  NameScope scope_;
+  std::vector<std::string> names_;  ///< by value
+  std::size_t formal_inputs_ = 0;   ///< the inputs that follow are captured
+  bool is_body_ = false;
+};
 
 }  // namespace detail
 
@@ -91,44 +212,19 @@ inline void to_onnx(const graph::Value& value, ::onnx::ValueInfoProto& info) {
   }
   for (const auto& [domain, version] : domains) import_domain(domain, version);
 
-  auto& target = *model.mutable_graph();
-  target.set_name(graph.name.empty() ? "amct" : graph.name);
-  const auto name_of_value = [&](graph::ValueId id) {
-    return id == graph::kNoValue ? std::string() : graph.value(id).name;
-  };
-  std::vector<char> read(graph.values.size(), 0);
-  for (const auto id : graph.outputs) read[static_cast<std::size_t>(id)] = 1;
-  for (const auto& node : graph.nodes) {
-    auto& message = *target.add_node();
-    message.set_op_type(node.op_type);
-    message.set_domain(node.domain);
-    message.set_name(node.name);
-    for (const auto id : node.inputs) {
-      message.add_input(name_of_value(id));
-      if (id != graph::kNoValue) read[static_cast<std::size_t>(id)] = 1;
-    }
-    for (const auto id : node.outputs) message.add_output(name_of_value(id));
-    for (const auto& [name, value] : node.attributes) detail::to_onnx(name, value, *message.add_attribute());
-  }
-  for (const auto id : graph.inputs) detail::to_onnx(graph.value(id), *target.add_input());
-  for (const auto id : graph.outputs) detail::to_onnx(graph.value(id), *target.add_output());
-  for (std::size_t v = 0; v < graph.values.size(); ++v) {
-    const auto& value = graph.values[v];
-    if (value.initializer && read[v] != 0) to_onnx(*value.initializer, value.name, *target.add_initializer());
-  }
+  detail::GraphWriter(graph, *model.mutable_graph()).run();
   return model;
 }
 
 /// Writes a network into a file that the caller commits.
-/// \throws Error io_write if it would pass protobuf's limit of 2 GiB or cannot be written
-inline void write_model(const graph::Graph& graph, AtomicFile& file) {
+/// \param most_bytes  that the file may have
+/// \throws Error io_write if it would pass that limit, of which nothing is written then, or cannot be written
+inline void write_model(const graph::Graph& graph, AtomicFile& file, std::size_t most_bytes = kMostModelBytes) {
   const ::onnx::ModelProto model = to_model(graph);
-  constexpr std::size_t kProtobufLimit = (std::size_t{1} << 31) - 1;
   const std::size_t bytes = model.ByteSizeLong();
-  if (bytes > kProtobufLimit) {
-    throw Error(
-        ErrorCode::io_write, {.file = file.target().string()},
-        "would have " + std::to_string(bytes) + " bytes, an ONNX file can have " + std::to_string(kProtobufLimit));
+  if (bytes > most_bytes) {
+    throw Error(ErrorCode::io_write, {.file = file.target().string()},
+                "would have " + std::to_string(bytes) + " bytes, an ONNX file can have " + std::to_string(most_bytes));
   }
   if (!model.SerializeToOstream(&file.stream())) {
     throw Error(ErrorCode::io_write, {.file = file.target().string()}, "cannot be written");
