@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,12 +19,16 @@
 #include <amct/core/flavour.hpp>
 #include <amct/flow/calibrate.hpp>
 #include <amct/flow/prepare.hpp>
-#include <amct/onnx/import.hpp>
+#include <amct/flow/quant_map.hpp>
+#include <amct/graph/ir.hpp>
+#include <amct/json_yaml/write_json.hpp>
 #include <amct/onnx/session.hpp>
 #include <amct/protobuf/calibration_cfg.hpp>
 
+#include "builtin_ops.hpp"
 #include "console.hpp"
 #include "data_folder.hpp"
+#include "model_file.hpp"
 #include "table.hpp"
 
 namespace runner {
@@ -113,7 +118,7 @@ void run(const Arguments& arguments) {
   auto inputs = parse_input_shapes(arguments.input_shape);
   parse_data_types(arguments.data_types, inputs);
   parse_data_folders(arguments.data_dir, inputs);
-  amct::onnx::InputShapes shapes;
+  std::map<std::string, amct::Shape> shapes;
   for (const auto& input : inputs) shapes[input.name] = input.shape;
 
   // Everything that can be refused cheaply is refused before the network is looked at.
@@ -125,7 +130,7 @@ void run(const Arguments& arguments) {
   for (const auto& file : files.all()) amct::AtomicFile probe(file);
 
   spdlog::info("reading {}", arguments.model);
-  amct::graph::Graph graph = amct::onnx::import_model(arguments.model, shapes);
+  amct::graph::Graph graph = read_model(arguments.model, shapes);
   data.arrange(inputs_of(graph));
 
   clock.start("prepare");
@@ -137,14 +142,19 @@ void run(const Arguments& arguments) {
       throw error.in_file(arguments.model);
     }
   };
-  const auto prepared = in_model([&] { return amct::flow::prepare(std::move(graph), config); });
+  const auto prepared = in_model([&] { return amct::flow::prepare(std::move(graph), config, builtin_ops()); });
   show_warnings(prepared.diagnostics);
   spdlog::info("{} layers to quantize, {} BatchNormalization layers folded", prepared.plan.layers.size(),
                prepared.fused.size());
   clock.start("calibrate");
-  const auto record = in_model([&] { return amct::flow::calibrate(prepared, data, terminal_progress()); });
+  const auto record =
+      in_model([&] { return amct::flow::calibrate(prepared, builtin_ops(), data, terminal_progress()); });
   clock.start("write");
-  in_model([&] { amct::onnx::save_model(files, prepared, record); });
+  in_model([&] {
+    amct::onnx::save_model(files, prepared.graph, record, [&](const amct::graph::Graph& deployed) {
+      return amct::json_yaml::json_text(amct::flow::quant_map(deployed, prepared.origins)) + '\n';
+    });
+  });
   clock.stop();
   print_summary(prepared, record, clock, files);
 }
@@ -156,9 +166,9 @@ void add_calibration(CLI::App& app) {
   CLI::App* verb =
       app.add_subcommand("calibration",
                          "Post-training quantization: read a trained ONNX network and calibration data, write\n"
-                         "<save_path>_deploy_model.onnx, <save_path>_fake_quant_model.onnx and\n"
-                         "<save_path>_quant_param_record.txt");
-  verb->add_option("--model", arguments->model, "ONNX model, opset 11 to 17")->required();
+                         "<save_path>_deploy_model.onnx, <save_path>_fake_quant_model.onnx,\n"
+                         "<save_path>_quant_param_record.txt and <save_path>_quant.json (names)");
+  verb->add_option("--model", arguments->model, "ONNX model, opset 7 to 17")->required();
   verb->add_option("--save_path", arguments->save_path,
                    "folder and beginning of the file names, such as out/m; out/ for none")
       ->required();

@@ -19,6 +19,7 @@
 #include <amct/config/create.hpp>
 #include <amct/config/distill_config.hpp>
 #include <amct/config/distill_json.hpp>
+#include <amct/config/easy_config.hpp>
 #include <amct/config/fx_align.hpp>
 #include <amct/config/fx_checks.hpp>
 #include <amct/config/fx_easy.hpp>
@@ -26,6 +27,7 @@
 #include <amct/config/fx_resolve.hpp>
 #include <amct/config/kv_cache.hpp>
 #include <amct/config/kv_cache_json.hpp>
+#include <amct/config/layer_references.hpp>
 #include <amct/config/network_checks.hpp>
 #include <amct/config/om.hpp>
 #include <amct/config/read_classic_json.hpp>
@@ -35,18 +37,23 @@
 #include <amct/core/diagnostics.hpp>
 #include <amct/core/error.hpp>
 #include <amct/core/flavour.hpp>
+#include <amct/core/read_file.hpp>
+#include <amct/graph/capacity.hpp>
+#include <amct/graph/ir.hpp>
+#include <amct/graph/module_names.hpp>
 #include <amct/graph/network.hpp>
 #include <amct/graph/passes/fold_weight_transpose.hpp>
 #include <amct/graph/passes/fuse_batch_norm.hpp>
+#include <amct/graph/passes/name_layers.hpp>
 #include <amct/graph/quantizable.hpp>
 #include <amct/json_yaml/json.hpp>
 #include <amct/json_yaml/write_json.hpp>
 #include <amct/json_yaml/yaml.hpp>
-#include <amct/onnx/import.hpp>
 #include <amct/protobuf/calibration_cfg.hpp>
 #include <amct/protobuf/config_text.hpp>
 
 #include "builtin_quantizers.hpp"
+#include "model_file.hpp"
 
 namespace runner {
 
@@ -58,28 +65,10 @@ using amct::FlavourRules;
 using amct::protobuf::CfgSchema;
 
 struct Arguments {
-  std::string model, config_file, definition;
+  std::string model, config_file, definition, capacity;
   std::string flavour = "pytorch", mode = "calibration";
   amct::CreateArguments stated;
   bool om_all_layers = false;
-};
-
-/// What a model is to a config.
-struct Model {
-  amct::LayerTable layers;
-  std::vector<std::string> nodes;
-  amct::Network network;
-
-  Model(const std::string& file, const FlavourRules& rules) {
-    amct::graph::Graph graph = amct::onnx::import_model(file);
-    for (const auto& node : graph.nodes) nodes.push_back(node.name);
-    amct::graph::fold_weight_transpose(graph);
-    // A BatchNormalization that a convolution takes in is no layer of its own, and what follows stands behind the
-    // convolution; groups of distillation do name it.
-    if (rules.network_checks) (void)amct::graph::fuse_batch_norm(graph, {});
-    layers = amct::graph::find_quantizable(graph, rules).layers;
-    network = amct::graph::network_of(graph);
-  }
 };
 
 /// Shows warnings, and throws the errors as one.
@@ -89,6 +78,50 @@ void settle(const Diagnostics& out) {
   }
   out.throw_if_errors();
 }
+
+/// The operators that a user wants quantized beside those of the flavour.
+amct::graph::Capacity read_capacity(const Arguments& arguments) {
+  if (arguments.capacity.empty()) return {};
+  Diagnostics out;
+  constexpr std::uintmax_t kMostBytes = 1U << 20U;
+  auto capacity = amct::graph::parse_capacity(amct::read_file(arguments.capacity, kMostBytes), arguments.capacity, out);
+  settle(out);
+  return capacity;
+}
+
+/// What a model is to a config.
+struct Model {
+  amct::graph::ModuleNames names;
+  amct::LayerTable layers;
+  std::vector<std::string> nodes;
+  amct::Network network;
+
+  Model(const Arguments& arguments, const FlavourRules& rules)
+      : Model(read_model(arguments.model), read_capacity(arguments), rules) {}
+
+  /// Lets a config call layers by any of their names. \param config  an easy config, or a value
+  void name_layers(amct::EasyConfig& config, Diagnostics& out) const {
+    amct::rename_layers(config, amct::graph::layer_namer(names, out));
+  }
+  void name_layers(ConfigValue& config, const std::string& file, Diagnostics& out) const {
+    amct::rename_layers(config, file, amct::graph::layer_namer(names, out));
+  }
+
+ private:
+  Model(amct::graph::Graph graph, const amct::graph::Capacity& capacity, const FlavourRules& rules) : names(graph) {
+    const auto renamed = amct::graph::name_layers(graph, names);
+    for (const auto& node : graph.nodes) nodes.push_back(node.name);
+    amct::graph::fold_weight_transpose(graph);
+    // A BatchNormalization that a convolution takes in is no layer of its own, and what follows stands behind the
+    // convolution; groups of distillation do name it.
+    if (rules.network_checks) (void)amct::graph::fuse_batch_norm(graph, {});
+    layers = amct::graph::find_quantizable(graph, rules, capacity).layers;
+    network = amct::graph::network_of(graph, rules.data_operators);
+    for (auto& node : network) {
+      if (const auto found = renamed.find(node.name); found != renamed.end()) node.onnx_name = found->second;
+    }
+  }
+};
 
 /// The easy config, or null without one.
 ConfigValue read_definition(const Arguments& arguments, CfgSchema schema) {
@@ -122,6 +155,7 @@ ConfigValue create_classic(const Arguments& arguments, const Model& model, const
   std::optional<amct::EasyConfig> definition;
   if (!arguments.definition.empty()) {
     definition = amct::protobuf::read_calibration_cfg(arguments.definition, rules, out);
+    model.name_layers(*definition, out);
   }
   auto plan = amct::create_config(arguments.stated, definition, model.layers, model.nodes, rules, out);
   if (definition && definition->om_mapping_file) {
@@ -137,8 +171,9 @@ ConfigValue create_classic(const Arguments& arguments, const Model& model, const
 
 ConfigValue create_fx(const Arguments& arguments, const Model& model, const FlavourRules& rules) {
   Diagnostics out;
-  const ConfigValue definition = arguments.definition.empty() ? ConfigValue(ConfigValue::Object{})
-                                                              : amct::json_yaml::read_yaml(arguments.definition);
+  ConfigValue definition = arguments.definition.empty() ? ConfigValue(ConfigValue::Object{})
+                                                        : amct::json_yaml::read_yaml(arguments.definition);
+  model.name_layers(definition, arguments.definition, out);
   const amct::NetworkNames names(model.layers, model.nodes);
   const auto easy = amct::read_fx_easy(definition, arguments.definition, model.layers, names, rules, out);
   auto plan = amct::resolve_fx(easy, model.layers, rules, out);
@@ -161,8 +196,8 @@ template <amct::RetrainMode mode>
 ConfigValue create_retrain(const Arguments& arguments, const Model& model, const FlavourRules& rules) {
   Diagnostics out;
   const bool hotwheels = rules.record_dialect == amct::RecordDialect::hotwheels;
-  const ConfigValue value =
-      read_definition(arguments, hotwheels ? CfgSchema::retrain_hotwheels : CfgSchema::retrain_pytorch);
+  ConfigValue value = read_definition(arguments, hotwheels ? CfgSchema::retrain_hotwheels : CfgSchema::retrain_pytorch);
+  model.name_layers(value, arguments.definition, out);
   const auto config =
       amct::read_retrain_config(value, arguments.definition, model.layers, model.nodes, rules, mode, out);
   auto plan = amct::resolve_retrain(config, model.layers, rules, mode, arguments.definition, out);
@@ -177,8 +212,9 @@ ConfigValue create_retrain(const Arguments& arguments, const Model& model, const
 
 ConfigValue create_distill(const Arguments& arguments, const Model& model, const FlavourRules& rules) {
   Diagnostics out;
-  const auto config = amct::read_distill_config(read_definition(arguments, CfgSchema::distill), arguments.definition,
-                                                model.layers, model.network, rules, out);
+  ConfigValue value = read_definition(arguments, CfgSchema::distill);
+  model.name_layers(value, arguments.definition, out);
+  const auto config = amct::read_distill_config(value, arguments.definition, model.layers, model.network, rules, out);
   const auto plan = amct::resolve_distill(config, model.layers, model.network, rules, arguments.definition, out);
   settle(out);
   return amct::to_distill_json(plan, rules);
@@ -186,8 +222,9 @@ ConfigValue create_distill(const Arguments& arguments, const Model& model, const
 
 ConfigValue create_kv_cache(const Arguments& arguments, const Model& model, const FlavourRules& rules) {
   Diagnostics out;
-  const auto config =
-      amct::read_kv_cache_config(read_definition(arguments, CfgSchema::kv_cache), arguments.definition, rules, out);
+  ConfigValue value = read_definition(arguments, CfgSchema::kv_cache);
+  model.name_layers(value, arguments.definition, out);
+  const auto config = amct::read_kv_cache_config(value, arguments.definition, rules, out);
   const auto plan = amct::resolve_kv_cache(config, model.layers, model.nodes, arguments.definition, out);
   settle(out);
   return amct::to_kv_cache_json(plan);
@@ -268,7 +305,7 @@ const std::map<std::string, Mode>& modes() {
 
 void create(const Arguments& arguments) {
   const FlavourRules& rules = amct::rules_of(*amct::flavour_named(arguments.flavour));
-  const Model model(arguments.model, rules);
+  const Model model(arguments, rules);
   const ConfigValue config = modes().at(arguments.mode).create(arguments, model, rules);
   amct::json_yaml::write_json(arguments.config_file, config);
   std::cout << arguments.config_file << " written: " << model.layers.size() << " quantizable layers, flavour "
@@ -280,13 +317,16 @@ void check(Arguments arguments) {
   const FlavourRules& rules = amct::rules_of(*amct::flavour_named(arguments.flavour));
   if (!arguments.config_file.ends_with(".json")) {
     arguments.definition = arguments.config_file;
-    const Model model(arguments.model, rules);
+    const Model model(arguments, rules);
     (void)modes().at(arguments.mode).create(arguments, model, rules);
     std::cout << arguments.config_file << ": good as an easy config\n";
     return;
   }
-  const ConfigValue value = amct::json_yaml::read_json(arguments.config_file);
-  const Model model(arguments.model, rules);
+  ConfigValue value = amct::json_yaml::read_json(arguments.config_file);
+  const Model model(arguments, rules);
+  Diagnostics out;
+  model.name_layers(value, arguments.config_file, out);
+  settle(out);
   const std::size_t count = modes().at(arguments.mode).check(arguments, value, model, rules);
   std::cout << arguments.config_file << ": good, " << count << " of " << model.layers.size()
             << " quantizable layers are quantized\n";
@@ -297,11 +337,14 @@ void add_common_options(CLI::App& verb, Arguments& arguments) {
   for (const auto& rules : amct::kFlavours) flavours.emplace_back(rules.name);
   std::vector<std::string> mode_names;
   for (const auto& [name, mode] : modes()) mode_names.push_back(name);
-  verb.add_option("--model", arguments.model, "ONNX model, opset 11 to 17")->required();
+  verb.add_option("--model", arguments.model, "ONNX model, opset 7 to 17")->required();
   verb.add_option("--flavour", arguments.flavour, "whose rules and layout (default pytorch)")
       ->check(CLI::IsMember(flavours));
   verb.add_option("--mode", arguments.mode, "what the config is for (default calibration)")
       ->check(CLI::IsMember(mode_names));
+  verb.add_option("--capacity", arguments.capacity,
+                  "file with the operators that are quantized beside those of the flavour: lines\n"
+                  "NO_WEIGHT_QUANT_TYPES=torch.nn.Softmax,... and NO_WEIGHT_QUANT_ONNX_TYPES=Softmax,...");
 }
 
 }  // namespace

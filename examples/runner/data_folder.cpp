@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include <amct/core/cast.hpp>
 #include <amct/core/error.hpp>
 #include <amct/interop/npy.hpp>
 #include <amct/kernel/range.hpp>
@@ -101,7 +102,7 @@ amct::Tensor read_batch(const std::filesystem::path& path, const InputSpec& inpu
     throw Error(ErrorCode::data_format, {.file = path.string(), .tensor = input.name},
                 "has shape " + to_string(tensor.shape()) + ", expected " + to_string(input.shape));
   }
-  if (tensor.type() != input.model_type) tensor = tensor.cast(input.model_type);
+  if (tensor.type() != input.model_type) tensor = amct::cast(tensor, input.model_type);
   if (tensor.type() == amct::ElementType::float32) {
     const auto status = amct::check_finite(tensor.data<float>());
     if (!status.ok()) {

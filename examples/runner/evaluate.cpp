@@ -13,13 +13,15 @@
 #include <string>
 #include <vector>
 
+#include <amct/core/cast.hpp>
 #include <amct/core/error.hpp>
 #include <amct/core/tensor.hpp>
 #include <amct/exec/interpreter.hpp>
 #include <amct/interop/npy.hpp>
-#include <amct/onnx/import.hpp>
 
+#include "builtin_ops.hpp"
 #include "console.hpp"
+#include "model_file.hpp"
 #include "table.hpp"
 
 namespace runner {
@@ -60,17 +62,17 @@ std::size_t count_correct(const Tensor& scores, std::span<const std::int64_t> la
 
 std::size_t evaluate(const std::string& model, const Tensor& data, std::span<const std::int64_t> labels,
                      std::size_t batch_size, const amct::ProgressSink& sink) {
-  const amct::graph::Graph graph = amct::onnx::import_model(model);
+  const amct::graph::Graph graph = read_model(model);
   if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
     throw Error(ErrorCode::model_shape, {.file = model}, "must have one input and one output");
   }
-  const amct::exec::Interpreter interpreter(graph);
+  const amct::exec::Interpreter interpreter(graph, builtin_ops());
   const auto type = graph.value(graph.inputs[0]).type;
   std::size_t correct = 0;
   for (std::size_t first = 0; first < labels.size(); first += batch_size) {
     const std::size_t count = std::min(batch_size, labels.size() - first);
     try {
-      const auto outputs = interpreter.run({slice(data, first, count).cast(type)});
+      const auto outputs = interpreter.run({amct::cast(slice(data, first, count), type)});
       if (outputs[0].type() != amct::ElementType::float32 || outputs[0].shape().rank() == 0 ||
           outputs[0].shape()[0] != static_cast<std::int64_t>(count)) {
         throw Error(ErrorCode::model_shape, {.tensor = graph.value(graph.outputs[0]).name},
@@ -88,7 +90,7 @@ std::size_t evaluate(const std::string& model, const Tensor& data, std::span<con
 
 void run(const Arguments& arguments) {
   const Tensor data = amct::interop::read_npy(arguments.data);
-  const Tensor labels = amct::interop::read_npy(arguments.labels).cast(amct::ElementType::int64);
+  const Tensor labels = amct::cast(amct::interop::read_npy(arguments.labels), amct::ElementType::int64);
   if (data.shape().rank() < 2 || labels.size() == 0 || data.shape()[0] != static_cast<std::int64_t>(labels.size())) {
     throw Error(
         ErrorCode::data_format, {.file = arguments.labels},

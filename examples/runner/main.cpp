@@ -12,8 +12,10 @@
 #include "calibration.hpp"
 #include "config.hpp"
 #include "console.hpp"
+#include "convert.hpp"
 #include "evaluate.hpp"
 #include "record.hpp"
+#include "simplify.hpp"
 
 namespace {
 
@@ -29,9 +31,11 @@ int main(int argc, char** argv) {
   app.set_help_all_flag("--help-all", "help of all verbs");
   app.require_subcommand(1);
   runner::add_calibration(app);
+  runner::add_convert(app);
   runner::add_evaluate(app);
   runner::add_config(app);
   runner::add_record(app);
+  runner::add_simplify(app);
   app.parse_complete_callback([] { runner::start_logging("pytorch"); });
   try {
     app.parse(argc, argv);

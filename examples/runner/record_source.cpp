@@ -19,10 +19,10 @@
 
 #include <amct/core/error.hpp>
 #include <amct/graph/record_layers.hpp>
-#include <amct/onnx/import.hpp>
 #include <amct/record/dialect.hpp>
 
 #include "console.hpp"
+#include "model_file.hpp"
 
 namespace runner {
 
@@ -99,7 +99,7 @@ std::string RecordFileSource::format() const {
 }
 
 amct::RecordModel read_record_model(const std::string& model, const RecordArguments& arguments) {
-  auto graph = amct::onnx::import_model(model);
+  auto graph = read_model(model);
   std::set<std::string> nodes;
   for (const auto& node : graph.nodes) nodes.insert(node.name);
   RecordFileSource source(arguments);

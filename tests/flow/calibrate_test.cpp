@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "support/graph_builder.hpp"
+#include "support/ops.hpp"
 
 using namespace amct;
 using support::contains;
@@ -58,11 +59,11 @@ GraphBuilder fragile(const std::string& op, const Names& inputs) {
 Record calibrate(const graph::Graph& graph, const std::vector<Tensor>& batches, EasyConfig config = {},
                  const ProgressSink& sink = {}) {
   if (!config.batch_num) config.batch_num = static_cast<std::uint32_t>(std::max<std::size_t>(1, batches.size()));
-  const auto prepared = flow::prepare(graph, config);
+  const auto prepared = flow::prepare(graph, config, support::ops());
   std::vector<std::vector<Tensor>> all;
   for (const auto& batch : batches) all.push_back({batch});
   flow::MemoryBatches source(std::move(all));
-  return flow::calibrate(prepared, source, sink);
+  return flow::calibrate(prepared, support::ops(), source, sink);
 }
 Tensor batch(float a, float b) { return floats({1, 1, 1, 2}, {a, b}); }
 Tensor one(float a) { return floats({1, 1}, {a}); }
@@ -114,8 +115,8 @@ TEST_CASE("Batches are taken in order, and no more than asked for") {
       return {batch(static_cast<float>(index) + 1, -1)};
     }
   } source;
-  const auto prepared = flow::prepare(net().build(), {.batch_num = 3});
-  const Record record = flow::calibrate(prepared, source);
+  const auto prepared = flow::prepare(net().build(), {.batch_num = 3}, support::ops());
+  const Record record = flow::calibrate(prepared, support::ops(), source);
   CHECK(source.loads == std::vector<std::size_t>{0, 1, 2});
   CHECK(*record[0].scale_d == observed({{1, -1}, {2, -1}, {3, -1}}).scale);
 }
@@ -177,9 +178,9 @@ TEST_CASE("Calibration leaves the prepared weights as they are") {
                          .node("MatMul", "mm", {"x", "w"}, "y")
                          .output("y")
                          .build();
-  const auto prepared = flow::prepare(graph, {});
+  const auto prepared = flow::prepare(graph, {}, support::ops());
   flow::MemoryBatches source({{floats({1, 2}, {1, 1})}});
-  (void)flow::calibrate(prepared, source);
+  (void)flow::calibrate(prepared, support::ops(), source);
   CHECK(values(*support::find_initializer(prepared.graph, "w")) == std::vector<float>{1, 0.003F});
 }
 
@@ -358,4 +359,25 @@ TEST_CASE("Progress is reported for each batch and each layer") {
   }};
   (void)calibrate(net().build(), {batch(1, 2), batch(3, 4)}, {}, sink);
   CHECK(steps == Names{"calibrate 1/2", "calibrate 2/2", "search 1/2", "search 2/2"});
+}
+
+TEST_CASE("What a config may ask for and the flow cannot do is refused by its name") {
+  const auto refused = [](const auto& change) {
+    EasyConfig config;
+    config.file = "quant.cfg";
+    change(config);
+    const auto error = error_of([&] { (void)calibrate(net().build(), {batch(1, -1)}, config); });
+    REQUIRE(error.has_value());
+    CHECK(error->code() == ErrorCode::config_unsupported);
+    CHECK(error->where().file == "quant.cfg");
+    return error->where().field;
+  };
+  CHECK(refused([](auto& config) { config.common.activation.emplace().algorithm = ActivationAlgorithm::hfmg; }) ==
+        "act_algo");
+  CHECK(refused([](auto& config) { config.common.activation.emplace().bits = 16; }) == "num_bits");
+  CHECK(refused([](auto& config) { config.common.weights.emplace().algorithm = WeightAlgorithm::ada; }) == "wts_algo");
+  CHECK(refused([](auto& config) { config.common.weights.emplace().bits = 4; }) == "num_bits");
+  CHECK(refused([](auto& config) { config.common.balancer.emplace(); }) == "dmq_balancer");
+  CHECK(refused([](auto& config) { config.force_fp16 = true; }) == "fakequant_precision_mode");
+  CHECK(refused([](auto& config) { config.batch_norm_update.emplace(); }) == "update_bn");
 }

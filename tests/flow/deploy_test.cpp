@@ -11,6 +11,7 @@
 
 #include "exec/naive_window.hpp"
 #include "support/graph_builder.hpp"
+#include "support/ops.hpp"
 
 using namespace amct;
 using support::find_initializer;
@@ -79,7 +80,7 @@ Tensor reals(const Shape& shape, std::uint32_t seed, float factor) {
 }
 std::vector<float> run_fake(const graph::Graph& graph, const Record& record, const Tensor& x) {
   const auto fake = flow::fake_quant(flow::deploy(graph, record));
-  return values(exec::Interpreter(fake).run({x}).at(0));
+  return values(exec::Interpreter(fake, support::ops()).run({x}).at(0));
 }
 
 }  // namespace
@@ -243,13 +244,13 @@ TEST_CASE("A calibrated net stays within the quantization error of the float net
                          .node("Gemm", "fc", {"f", "fw", "fb"}, "y", {{"transB", std::int64_t{1}}})
                          .output("y")
                          .build();
-  const auto prepared = flow::prepare(graph, {.batch_num = 2});
+  const auto prepared = flow::prepare(graph, {.batch_num = 2}, support::ops());
   const Tensor x0 = reals({1, 2, 4, 4}, 7, 0.5F);
   const Tensor x1 = reals({1, 2, 4, 4}, 8, 0.5F);
   flow::MemoryBatches batches({{x0}, {x1}});
-  const Record record = flow::calibrate(prepared, batches);
+  const Record record = flow::calibrate(prepared, support::ops(), batches);
   for (const Tensor& x : {x0, x1}) {
-    const auto expected = values(exec::Interpreter(graph).run({x})[0]);
+    const auto expected = values(exec::Interpreter(graph, support::ops()).run({x})[0]);
     const auto actual = run_fake(prepared.graph, record, x);
     float largest = 0.0F;
     for (const float y : expected) largest = std::max(largest, std::fabs(y));

@@ -5,9 +5,11 @@
 
 #include <cmath>
 
+#include <amct/core/cast.hpp>
 #include <amct/exec/interpreter.hpp>
 
 #include "support/graph_builder.hpp"
+#include "support/ops.hpp"
 
 using namespace amct;
 using support::error_of;
@@ -50,7 +52,7 @@ Names layers_of(const QuantPlan& plan, bool enabled) {
 }  // namespace
 
 TEST_CASE("Preparation folds batch normalizations, normalizes Gemm and plans all layers") {
-  const auto prepared = flow::prepare(net().build(), {});
+  const auto prepared = flow::prepare(net().build(), {}, support::ops());
   CHECK(node_names(prepared.graph) == Names{"conv", "relu", "flat", "fc"});
   CHECK(prepared.fused == Names{"conv"});
   CHECK(layers_of(prepared.plan, true) == Names{"conv", "fc"});
@@ -59,16 +61,16 @@ TEST_CASE("Preparation folds batch normalizations, normalizes Gemm and plans all
   CHECK(prepared.plan.layers[0].weights.channel_wise);
   CHECK_FALSE(prepared.plan.layers[1].weights.channel_wise);
   const auto* fc = prepared.graph.find_node("fc");
-  CHECK(fc->attribute_or<std::int64_t>("transB", 9) == 0);
+  CHECK(fc->attribute_or<std::int64_t>("transB", 9) == 1);  // as in AMCT's modified model; deploy() transposes
   CHECK(fc->attribute_or<float>("alpha", 9) == 1.0F);
 }
 
 TEST_CASE("A prepared net computes what the original does") {
   const auto original = net().build();
-  const auto prepared = flow::prepare(original, {});
+  const auto prepared = flow::prepare(original, {}, support::ops());
   const Tensor x = floats({1, 1, 2, 2}, {0.3F, -1.2F, 2.5F, 0.9F});
-  const auto expected = exec::Interpreter(original).run({x});
-  const auto actual = exec::Interpreter(prepared.graph).run({x});
+  const auto expected = exec::Interpreter(original, support::ops()).run({x});
+  const auto actual = exec::Interpreter(prepared.graph, support::ops()).run({x});
   REQUIRE(actual[0].shape() == Shape{1, 3});
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(static_cast<double>(values(actual[0])[i]) ==
@@ -78,16 +80,16 @@ TEST_CASE("A prepared net computes what the original does") {
 
 TEST_CASE("Fusion can be switched off for all layers or for some") {
   const Names unfused{"conv", "bn", "relu", "flat", "fc"};
-  const auto off = flow::prepare(net().build(), {.do_fusion = false});
+  const auto off = flow::prepare(net().build(), {.do_fusion = false}, support::ops());
   CHECK(node_names(off.graph) == unfused);
   CHECK(off.fused.empty());
-  const auto skipped = flow::prepare(net().build(), {.skip_fusion_layers = {"conv"}});
+  const auto skipped = flow::prepare(net().build(), {.skip_fusion_layers = {"conv"}}, support::ops());
   CHECK(node_names(skipped.graph) == unfused);
   CHECK(layers_of(skipped.plan, true) == Names{"conv", "fc"});
 }
 
 TEST_CASE("Skipped layers stay float and are listed with the reason") {
-  const auto by_name = flow::prepare(net().build(), {.skip_layers = {"conv"}});
+  const auto by_name = flow::prepare(net().build(), {.skip_layers = {"conv"}}, support::ops());
   CHECK(layers_of(by_name.plan, true) == Names{"fc"});
   CHECK(layers_of(by_name.plan, false) == Names{"conv"});
   REQUIRE(by_name.left_float.size() == 1);
@@ -95,23 +97,24 @@ TEST_CASE("Skipped layers stay float and are listed with the reason") {
   CHECK(by_name.left_float[0].op_type == "Conv");
   CHECK(by_name.left_float[0].reason == "skipped by the configuration");
 
-  const auto by_type = flow::prepare(net().build(), {.skip_layer_types = {"Linear"}});
+  const auto by_type = flow::prepare(net().build(), {.skip_layer_types = {"Linear"}}, support::ops());
   CHECK(layers_of(by_type.plan, true) == Names{"conv"});
   REQUIRE(by_type.left_float.size() == 1);
   CHECK(by_type.left_float[0].name == "fc");
 }
 
 TEST_CASE("Layers that cannot be quantized are listed with the reason") {
-  const auto prepared = flow::prepare(net().input("z").node("MatMul", "mm", {"y", "z"}, "q").output("q").build(), {});
+  const auto prepared =
+      flow::prepare(net().input("z").node("MatMul", "mm", {"y", "z"}, "q").output("q").build(), {}, support::ops());
   REQUIRE(prepared.left_float.size() == 1);
   CHECK(prepared.left_float[0].name == "mm");
   CHECK(prepared.left_float[0].reason == "its weight is not an initializer");
 }
 
 TEST_CASE("A config may name a batch normalization that the fusion takes away, but no layer that does not exist") {
-  CHECK(flow::prepare(net().build(), {.skip_layers = {"bn"}}).plan.layers.size() == 2);
-  const auto error =
-      error_of([] { (void)flow::prepare(net().build(), {.file = "q.cfg", .skip_layers = {"nowhere"}}); });
+  CHECK(flow::prepare(net().build(), {.skip_layers = {"bn"}}, support::ops()).plan.layers.size() == 2);
+  const auto error = error_of(
+      [] { (void)flow::prepare(net().build(), {.file = "q.cfg", .skip_layers = {"nowhere"}}, support::ops()); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::config_layer);
   CHECK(error->where().file == "q.cfg");
@@ -120,33 +123,69 @@ TEST_CASE("A config may name a batch normalization that the fusion takes away, b
 
 TEST_CASE("A net with nothing to quantize is refused") {
   const auto all_skipped = error_of([] {
-    (void)flow::prepare(net().build(), {.skip_layer_types = {"Conv2d", "Linear"}});
+    (void)flow::prepare(net().build(), {.skip_layer_types = {"Conv2d", "Linear"}}, support::ops());
   });
   REQUIRE(all_skipped);
   CHECK(all_skipped->code() == ErrorCode::config_layer);
-  const auto no_layer = error_of(
-      [] { (void)flow::prepare(GraphBuilder().input("x").node("Relu", "r", {"x"}, "y").output("y").build(), {}); });
+  const auto no_layer = error_of([] {
+    (void)flow::prepare(GraphBuilder().input("x").node("Relu", "r", {"x"}, "y").output("y").build(), {},
+                        support::ops());
+  });
   REQUIRE(no_layer);
   CHECK(no_layer->code() == ErrorCode::config_layer);
 }
 
-TEST_CASE("What a config may ask for and the flow cannot do is refused by its name") {
-  const auto refused = [](const auto& change) {
-    EasyConfig config;
-    config.file = "quant.cfg";
-    change(config);
-    const auto error = error_of([&] { (void)flow::prepare(net().build(), config); });
-    REQUIRE(error.has_value());
-    CHECK(error->code() == ErrorCode::config_unsupported);
-    CHECK(error->where().file == "quant.cfg");
-    return error->where().field;
-  };
-  CHECK(refused([](auto& config) { config.common.activation.emplace().algorithm = ActivationAlgorithm::hfmg; }) ==
-        "act_algo");
-  CHECK(refused([](auto& config) { config.common.activation.emplace().bits = 16; }) == "num_bits");
-  CHECK(refused([](auto& config) { config.common.weights.emplace().algorithm = WeightAlgorithm::ada; }) == "wts_algo");
-  CHECK(refused([](auto& config) { config.common.weights.emplace().bits = 4; }) == "num_bits");
-  CHECK(refused([](auto& config) { config.common.balancer.emplace(); }) == "dmq_balancer");
-  CHECK(refused([](auto& config) { config.force_fp16 = true; }) == "fakequant_precision_mode");
-  CHECK(refused([](auto& config) { config.batch_norm_update.emplace(); }) == "update_bn");
+TEST_CASE("Layers are called by their module paths, whatever the config calls them") {
+  const auto graph = GraphBuilder()
+                         .input("x", {1, 2})
+                         .initializer("fc1.weight", floats({2, 2}, {1, 2, 3, 4}))
+                         .initializer("onnx::MatMul_7", floats({2, 2}, {1, 2, 3, 4}))
+                         .node("MatMul", "MatMul_0", {"x", "fc1.weight"}, "a")
+                         .node("MatMul", "/head/fc2/MatMul", {"a", "onnx::MatMul_7"}, "y")
+                         .output("y")
+                         .build();
+  const auto all = flow::prepare(graph, {}, support::ops());
+  CHECK(layers_of(all.plan, true) == Names{"fc1", "head.fc2"});
+  CHECK(all.origins == flow::Origins{{"fc1", {"MatMul_0"}}, {"head.fc2", {"/head/fc2/MatMul"}}});
+  for (const char* name : {"head.fc2", "/head/fc2/MatMul", "module.head.fc2"}) {
+    CAPTURE(name);
+    CHECK(layers_of(flow::prepare(graph, {.skip_layers = {name}}, support::ops()).plan, true) == Names{"fc1"});
+  }
+}
+
+TEST_CASE("A folded BatchNormalization is noted as part of its layer") {
+  CHECK(flow::prepare(net().build(), {}, support::ops()).origins == flow::Origins{{"conv", {"conv", "bn"}}});
+}
+
+TEST_CASE("A name that may mean several layers is an error with its place") {
+  const auto graph = GraphBuilder()
+                         .input("x", {1, 2})
+                         .initializer("v", floats({2, 2}, {1, 2, 3, 4}))
+                         .initializer("w", floats({2, 2}, {1, 2, 3, 4}))
+                         .node("MatMul", "/block/MatMul", {"x", "v"}, "a")
+                         .node("MatMul", "/block/MatMul_1", {"a", "w"}, "y")
+                         .output("y")
+                         .build();
+  const auto error =
+      error_of([&] { (void)flow::prepare(graph, {.file = "q.cfg", .skip_layers = {"block"}}, support::ops()); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::config_layer);
+  CHECK(error->where().file == "q.cfg");
+  CHECK(support::contains(error->message(), "\"block\" may be any of \"/block/MatMul\", \"/block/MatMul_1\""));
+}
+
+TEST_CASE("A float16 model is prepared in float32 with a warning") {
+  const Tensor half = cast(floats({2, 2}, {1, 2, 3, 4}), ElementType::float16);
+  auto graph = GraphBuilder()
+                   .input("x", {1, 2})
+                   .initializer("w", half)
+                   .node("MatMul", "mm", {"x", "w"}, "y")
+                   .output("y")
+                   .build();
+  graph.value(graph.inputs[0]).type = ElementType::float16;
+  const auto prepared = flow::prepare(graph, {}, support::ops());
+  CHECK(layers_of(prepared.plan, true) == Names{"mm"});
+  CHECK(prepared.graph.value(prepared.graph.inputs[0]).type == ElementType::float32);
+  REQUIRE(prepared.diagnostics.all().size() == 1);
+  CHECK(support::contains(prepared.diagnostics.all()[0].message, "float16"));
 }

@@ -63,11 +63,11 @@ TEST_CASE_FIXTURE(RunnerFixture, "a model that is cut short is named") {
 TEST_CASE_FIXTURE(RunnerFixture, "an unsupported operator is named with its node") {
   amct::graph::Graph graph = amct::onnx::import_model(options["--model"]);
   for (auto& node : graph.nodes) {
-    if (node.name == "relu4") node.op_type = "Softsign";
+    if (node.name == "relu4") node.op_type = "Unheard";
   }
-  amct::onnx::export_model(work / "softsign.onnx", graph);
-  options["--model"] = "softsign.onnx";
-  check_refused(*this, calibrate(), {"[model.unsupported]", "softsign.onnx", "relu4", "Softsign"});
+  amct::onnx::export_model(work / "unheard.onnx", graph);
+  options["--model"] = "unheard.onnx";
+  check_refused(*this, calibrate(), {"[model.unsupported]", "unheard.onnx", "relu4", "Unheard"});
 }
 
 TEST_CASE_FIXTURE(RunnerFixture, "an input shape the model cannot take is named with what it takes") {

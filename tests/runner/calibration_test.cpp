@@ -11,12 +11,13 @@
 #include "runner/runner_fixture.hpp"
 #include "support/graph_builder.hpp"
 
-TEST_CASE_FIXTURE(RunnerFixture, "a run writes three files and says so") {
+TEST_CASE_FIXTURE(RunnerFixture, "a run writes four files and says so") {
   const auto result = calibrate();
   CAPTURE(result.output);
   CHECK(result.exit_code == 0);
-  CHECK(files_written() == 3);
-  for (const char* file : {"out/m_deploy_model.onnx", "out/m_fake_quant_model.onnx", "out/m_quant_param_record.txt"}) {
+  CHECK(files_written() == 4);
+  for (const char* file :
+       {"out/m_deploy_model.onnx", "out/m_fake_quant_model.onnx", "out/m_quant_param_record.txt", "out/m_quant.json"}) {
     CHECK(std::filesystem::is_regular_file(work / file));
     CHECK(result.output.find(file) != std::string::npos);
   }

@@ -19,14 +19,13 @@
 #include <amct/core/tensor.hpp>
 #include <amct/exec/concept.hpp>
 #include <amct/exec/interpreter.hpp>
+#include <amct/exec/op_set.hpp>
+#include <amct/flow/fake_quantize_weights.hpp>
 #include <amct/flow/prepare.hpp>
-#include <amct/graph/edit.hpp>
-#include <amct/graph/op_table.hpp>
 #include <amct/graph/passes/insert_quant.hpp>
 #include <amct/graph/uses.hpp>
 #include <amct/kernel/range.hpp>
 #include <amct/observe/ifmr.hpp>
-#include <amct/quantize/arq.hpp>
 #include <amct/record/record.hpp>
 
 namespace amct::flow {
@@ -72,6 +71,30 @@ namespace detail {
           .search_step = plan.search_step};
 }
 
+/// Refuses what a config may ask for and this flow does not do yet.
+inline void require_supported(const QuantPlan& plan, const std::string& file) {
+  const auto refuse = [&](const std::string& layer, const char* field, const char* message) {
+    throw Error(ErrorCode::config_unsupported, {.file = file, .layer = layer, .field = field}, message);
+  };
+  if (plan.force_fp16) refuse("", "fakequant_precision_mode", "this version has no FORCE_FP16_QUANT");
+  if (plan.batch_norm_update) refuse("", "update_bn", "this version does not update BatchNormalization");
+  for (const auto& layer : plan.layers) {
+    if (!layer.enabled) continue;
+    if (layer.dmq_strength) refuse(layer.name, "dmq_balancer", "this version calibrates without balancing");
+    for (const auto& activation : layer.activations) {
+      if (activation.algorithm != ActivationAlgorithm::ifmr) {
+        refuse(layer.name, "act_algo", "this version calibrates with ifmr_quantize only");
+      }
+      if (activation.bits != 8) refuse(layer.name, "num_bits", "this version quantizes activations to INT8 only");
+    }
+    if (!has_weights(layer.kind)) continue;
+    if (layer.weights.algorithm != WeightAlgorithm::arq) {
+      refuse(layer.name, "wts_algo", "this version calibrates with arq_quantize only");
+    }
+    if (layer.weights.bits != 8) refuse(layer.name, "num_bits", "this version quantizes weights to INT8 only");
+  }
+}
+
 /// Feeds the tensors in front of quantized layers to their observers.
 class CalibrationHook {
  public:
@@ -94,6 +117,7 @@ class CalibrationHook {
   void before(const graph::Node& node, std::span<const Tensor* const> inputs) {
     const auto found = layers_at_.find(node.name);
     if (found == layers_at_.end()) return;
+    if (inputs[0]->size() == 0) return;
     for (const auto& layer : found->second) {
       const Status status = observers_.at(layer).observe(inputs[0]->data<float>());
       if (!status.ok()) refuse(layer, node.inputs[0], status);
@@ -136,43 +160,14 @@ class CalibrationHook {
   std::set<graph::ValueId> not_finite_;  // values of this batch that contain NaN or Inf
 };
 
-/// ARQ on every weight of the plan. Fills in the weight side of the record and fake-quantizes the weights of
-/// `calibration`, as AMCT does, except those of transposed convolutions, which AMCT calibrates in float.
-[[nodiscard]] inline Record quantize_weights(const Prepared& prepared, graph::Graph& calibration,
-                                             const ProgressSink& sink) {
-  Record record;
-  for (const auto& layer : prepared.plan.layers) {
-    if (!layer.enabled) continue;
-    auto& entry = record.emplace_back();
-    entry.name = layer.name;
-    if (!has_weights(layer.kind)) {
-      entry.scale_w = {1.0F};
-      entry.offset_w = {0};
-      continue;
-    }
-    const graph::Node& node = *prepared.graph.find_node(layer.name);
-    const graph::ValueId id = node.input(graph::kWeightInput);
-    const Tensor& weight = *prepared.graph.value(id).initializer;
-    const ChannelLayout layout =
-        layer.weights.channel_wise ? graph::weight_layout(node, weight.shape()) : ChannelLayout::per_tensor(weight.size());
-    Arq<Int8> arq;
-    check(arq.calibrate(weight.data<float>(), layout), {.layer = layer.name, .tensor = prepared.graph.value(id).name});
-    for (const auto channel : arq.degenerate_channels()) {
-      sink.message(LogLevel::warning, "layer \"" + layer.name + "\" channel " + std::to_string(channel) +
-                                          ": degenerate range, the weights are zero or too small; scale_w is 1");
-    }
-    for (const auto& channel : arq.channels()) {
-      entry.scale_w.push_back(channel.scale);
-      entry.offset_w.push_back(channel.offset);
-    }
-    entry.wts_type = "INT8";
-    const bool stays_float = layer.kind == LayerKind::conv_transpose1d || layer.kind == LayerKind::conv_transpose2d;
-    if (stays_float) continue;
-    Tensor fake(ElementType::float32, weight.shape());
-    arq.fake_quantize(weight.data<float>(), fake.data<float>());
-    graph::replace_initializer(calibration, id, std::move(fake));
-  }
-  return record;
+/// Takes layers out of the record whose input was empty in every batch: nothing is known of them, so they stay float.
+inline void drop_unobserved(Record& record, const CalibrationHook& hook, const ProgressSink& sink) {
+  std::erase_if(record, [&](const LayerRecord& layer) {
+    if (hook.observer(layer.name).state().batches > 0) return false;
+    sink.message(LogLevel::warning, "layer \"" + layer.name + "\": its input was empty in every batch; it stays float");
+    return true;
+  });
+  if (record.empty()) throw Error(ErrorCode::data_empty, {}, "no quantized layer got any data");
 }
 
 }  // namespace detail
@@ -180,24 +175,29 @@ class CalibrationHook {
 /// Post-training calibration: ARQ on the weights, then IFMR on what flows into each quantized layer over
 /// `plan.batch_num` batches, with the weights already fake-quantized and activations in float, as AMCT does.
 ///
+/// \param ops  the operators to run the network with, usually exec::builtin_ops()
 /// \return one entry a quantized layer, in model order
-/// \throws Error data_empty, data_too_few, data_not_finite (naming layer, tensor, batch, index and the node that made
-///         the first NaN), numeric for ranges that float32 cannot hold, model_shape
+/// Empty tensors are no data. A layer that gets nothing else stays float, with a warning.
+/// \throws Error config_unsupported for what this version does not calibrate, data_empty, data_too_few,
+///         data_not_finite (naming layer, tensor, batch, index and the node that made the first NaN), numeric for
+///         ranges that float32 cannot hold, model_shape
 template <BatchSource S>
-[[nodiscard]] Record calibrate(const Prepared& prepared, S& batches, const ProgressSink& sink = {}) {
+[[nodiscard]] Record calibrate(const Prepared& prepared, const exec::OpSet& ops, S& batches,
+                               const ProgressSink& sink = {}) {
+  detail::require_supported(prepared.plan, prepared.config_file);
   const std::size_t count = prepared.plan.batch_num;
   require_batches(batches.size(), count, "");
 
-  graph::Graph calibration = prepared.graph;
-  Record record = detail::quantize_weights(prepared, calibration, sink);
+  auto [calibration, record] = fake_quantize_weights(prepared, sink);
   detail::CalibrationHook hook(calibration, prepared.plan);
-  const exec::Interpreter interpreter(calibration);
+  const exec::Interpreter interpreter(calibration, ops);
   for (std::size_t b = 0; b < count; ++b) {
     const std::vector<Tensor> inputs = batches.load(b);
     if (inputs.size() == calibration.inputs.size()) hook.start_batch(b, inputs);
     (void)interpreter.run(inputs, hook);
     sink.step("calibrate", b + 1, count);
   }
+  detail::drop_unobserved(record, hook, sink);
   for (std::size_t l = 0; l < record.size(); ++l) {
     auto& layer = record[l];
     const IfmrResult found = hook.observer(layer.name).search(Int8::range);

@@ -4,6 +4,7 @@
 #include <amct/graph/ir.hpp>
 #include <amct/graph/passes/insert_dequant.hpp>
 #include <amct/graph/passes/insert_quant.hpp>
+#include <amct/graph/passes/normalize_gemm.hpp>
 #include <amct/graph/passes/quantize_bias.hpp>
 #include <amct/graph/passes/quantize_weights.hpp>
 #include <amct/graph/passes/to_fake_quant.hpp>
@@ -15,6 +16,7 @@ namespace amct::flow {
 /// record. `graph` is a prepared float network (see prepare) and `record` fits it.
 /// \throws Error numeric naming the layer if a bias does not fit int32
 [[nodiscard]] inline graph::Graph deploy(graph::Graph graph, const Record& record) {
+  graph::normalize_gemm(graph);
   graph::quantize_bias(graph, record);
   graph::quantize_weights(graph, record);
   graph::insert_quant(graph, record);

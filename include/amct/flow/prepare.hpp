@@ -6,15 +6,24 @@
 #include <vector>
 
 #include <amct/config/easy_config.hpp>
+#include <amct/config/layer_references.hpp>
 #include <amct/config/plan.hpp>
 #include <amct/config/resolve.hpp>
 #include <amct/core/diagnostics.hpp>
 #include <amct/core/error.hpp>
 #include <amct/core/flavour.hpp>
+#include <amct/exec/node_evaluator.hpp>
+#include <amct/exec/op_set.hpp>
+#include <amct/flow/quant_map.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/module_names.hpp>
+#include <amct/graph/pass_report.hpp>
+#include <amct/graph/passes/fold_constants.hpp>
 #include <amct/graph/passes/fold_weight_transpose.hpp>
 #include <amct/graph/passes/fuse_batch_norm.hpp>
+#include <amct/graph/passes/name_layers.hpp>
 #include <amct/graph/passes/normalize_gemm.hpp>
+#include <amct/graph/passes/promote_float16.hpp>
 #include <amct/graph/quantizable.hpp>
 
 namespace amct::flow {
@@ -25,52 +34,65 @@ struct Prepared {
   QuantPlan plan;                             ///< what happens to each quantizable layer
   std::vector<graph::FloatLayer> left_float;  ///< layers of quantizable types that stay float, and why
   std::vector<std::string> fused;             ///< layers that took in a BatchNormalization
+  Origins origins;                            ///< names of changed nodes in the user's file
   Diagnostics diagnostics;                    ///< warnings about the config
+  std::string config_file;                    ///< for messages; empty = defaults
 };
 
 namespace detail {
 
-/// Refuses what a config may ask for and this flow does not do yet.
-inline void require_supported(const QuantPlan& plan, const std::string& file) {
-  const auto refuse = [&](const std::string& layer, const char* field, const char* message) {
-    throw Error(ErrorCode::config_unsupported, {.file = file, .layer = layer, .field = field}, message);
+/// Adds the names of nodes that others took in to those of the others.
+inline void note_origins(const graph::PassReport& report, Origins& origins) {
+  const auto names_of = [&](const std::string& node) {
+    const auto found = origins.find(node);
+    return found == origins.end() ? std::vector<std::string>{node} : found->second;
   };
-  if (plan.force_fp16) refuse("", "fakequant_precision_mode", "this version has no FORCE_FP16_QUANT");
-  if (plan.batch_norm_update) refuse("", "update_bn", "this version does not update BatchNormalization");
-  for (const auto& layer : plan.layers) {
-    if (!layer.enabled) continue;
-    if (layer.dmq_strength) refuse(layer.name, "dmq_balancer", "this version calibrates without balancing");
-    for (const auto& activation : layer.activations) {
-      if (activation.algorithm != ActivationAlgorithm::ifmr) {
-        refuse(layer.name, "act_algo", "this version calibrates with ifmr_quantize only");
-      }
-      if (activation.bits != 8) refuse(layer.name, "num_bits", "this version quantizes activations to INT8 only");
-    }
-    if (!has_weights(layer.kind)) continue;
-    if (layer.weights.algorithm != WeightAlgorithm::arq) {
-      refuse(layer.name, "wts_algo", "this version calibrates with arq_quantize only");
-    }
-    if (layer.weights.bits != 8) refuse(layer.name, "num_bits", "this version quantizes weights to INT8 only");
+  for (const auto& note : report.changed) {
+    if (note.took_in.empty()) continue;
+    auto all = names_of(note.node);
+    const auto more = names_of(note.took_in);
+    all.insert(all.end(), more.begin(), more.end());
+    origins[note.node] = std::move(all);
+    origins.erase(note.took_in);
   }
 }
 
 }  // namespace detail
 
-/// Decides what is quantized and brings the network into the form that is calibrated.
-/// \throws Error of the config (see resolve), config_unsupported
-[[nodiscard]] inline Prepared prepare(graph::Graph graph, const EasyConfig& config) {
+/// Decides what is quantized and brings the network into the form that is calibrated: float16 becomes float32, what
+/// depends on constants alone a constant, BatchNormalization is folded. Layers are called by their module paths where
+/// they have one; the config may call them by any of their names (graph::ModuleNames).
+/// \param ops  the operators that compute constants, usually exec::builtin_ops()
+/// \throws Error of the config (see resolve)
+[[nodiscard]] inline Prepared prepare(graph::Graph graph, EasyConfig config, const exec::OpSet& ops) {
   const FlavourRules& rules = rules_of(Flavour::pytorch);
   Prepared result;
+  if (graph::promote_float16(graph)) {
+    result.diagnostics.warning(ErrorCode::model_unsupported, {},
+                               "the model computes in float16; it is quantized and written in float32");
+  }
+  const graph::ModuleNames names(graph);
+  for (const auto& [key, name] : graph::name_layers(graph, names)) result.origins[key] = {name};
+  rename_layers(config, graph::layer_namer(names, result.diagnostics));
+  result.diagnostics.throw_if_errors();
+
   std::vector<std::string> node_names;
   for (const auto& node : graph.nodes) node_names.push_back(node.name);
-  if (config.do_fusion) result.fused = graph::fuse_batch_norm(graph, config.skip_fusion_layers);
+  graph::fold_constants(graph, exec::node_evaluator(ops));
+  if (config.do_fusion) {
+    const auto report = graph::fuse_batch_norm(graph, config.skip_fusion_layers, rules);
+    result.fused = report.changed_nodes();
+    detail::note_origins(report, result.origins);
+  }
   graph::fold_weight_transpose(graph);
-  graph::normalize_gemm(graph);
+  graph::normalize_gemm(graph, graph::GemmForm::calibrated);
 
   auto found = graph::find_quantizable(graph, rules);
+  constexpr LayerKind kRecurrent[] = {LayerKind::lstm, LayerKind::gru};
+  graph::leave_float(found, kRecurrent, "this version quantizes no recurrent layers");
   result.plan = resolve(config, found.layers, node_names, rules, result.diagnostics);
   result.diagnostics.throw_if_errors();
-  detail::require_supported(result.plan, config.file);
+  result.config_file = config.file;
   result.left_float = std::move(found.left_float);
   for (const auto& layer : result.plan.layers) {
     if (!layer.enabled) {
