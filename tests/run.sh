@@ -11,12 +11,15 @@ preset=${AMCT_PRESET:-check}
 
 source examples/install_packages.sh
 install_packages build-essential clang cmake ninja-build libeigen3-dev libprotobuf-dev protobuf-compiler libonnx-dev \
-  libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev doctest-dev libxtensor-dev g++-aarch64-linux-gnu qemu-user
+  libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev doctest-dev libxtensor-dev \
+  g++-aarch64-linux-gnu qemu-user libonnx-testdata python3-numpy python3-pil fonts-dejavu-core fonts-liberation \
+  wamerican pocketsphinx-testdata
 command -v node > /dev/null || install_packages nodejs
 command -v npm > /dev/null || install_packages npm
 if [ ! -d tests/onnxruntime/node_modules/onnxruntime-node ]; then
   (cd tests/onnxruntime && npm ci --ignore-scripts --no-audit --no-fund)
 fi
+bash tests/real_models/fetch.sh || echo "Goes on without the tests of label real."
 
 cmake --preset "$preset" > /dev/null
 cmake --build --preset "$preset"

@@ -26,8 +26,15 @@ foreach(page IN LISTS pages)
   endwhile()
 endforeach()
 
+# The table of operators names exactly those that are there.
+add_executable(operators_page_test docs/operators_page_test.cpp)
+target_compile_definitions(operators_page_test PRIVATE AMCT_OPERATORS_PAGE="${PROJECT_SOURCE_DIR}/docs/operators.md")
+target_link_libraries(operators_page_test PRIVATE amct_test_main amct_builtin_ops amct_warnings)
+add_test(NAME operators_page COMMAND operators_page_test)
+set_tests_properties(operators_page PROPERTIES LABELS meta)
+
 if(AMCT_BUILD_EXAMPLES AND NOT CMAKE_CXX_FLAGS MATCHES "sanitize")
   add_test(NAME quickstart COMMAND bash "${PROJECT_SOURCE_DIR}/examples/quickstart.sh")
-  set_tests_properties(quickstart PROPERTIES LABELS e2e TIMEOUT 600 RUN_SERIAL ON
+  set_tests_properties(quickstart PROPERTIES LABELS e2e TIMEOUT 1200 RUN_SERIAL ON
     PASS_REGULAR_EXPRESSION "digits_quant_param_record.txt")
 endif()

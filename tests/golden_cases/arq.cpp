@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <amct/core/cast.hpp>
 #include <amct/core/granularity.hpp>
 #include <amct/interop/npy.hpp>
 #include <amct/quantize/arq.hpp>
@@ -40,8 +41,8 @@ Weight weight_of(const Json& test, const std::filesystem::path& folder) {
 std::vector<std::int64_t> codes_of(const Json& test, const std::filesystem::path& folder) {
   std::vector<std::int64_t> codes;
   if (test.contains("int_weight_npy")) {
-    const amct::Tensor wide =
-        amct::interop::read_npy(folder / test.at("int_weight_npy").get<std::string>()).cast(amct::ElementType::int64);
+    const amct::Tensor wide = amct::cast(amct::interop::read_npy(folder / test.at("int_weight_npy").get<std::string>()),
+                                         amct::ElementType::int64);
     codes.assign(wide.data<std::int64_t>().begin(), wide.data<std::int64_t>().end());
   } else if (test.contains("int_weight") && !test.at("int_weight").is_null()) {
     const Json& values = test.at("int_weight").is_object() ? test.at("int_weight").at("data") : test.at("int_weight");

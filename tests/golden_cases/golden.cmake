@@ -5,7 +5,7 @@ add_executable(golden_test ${golden_sources})
 target_precompile_headers(golden_test PRIVATE <nlohmann/json.hpp> <filesystem> <vector>)
 target_include_directories(golden_test PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 target_compile_definitions(golden_test PRIVATE AMCT_DEFAULT_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden")
-target_link_libraries(golden_test PRIVATE amct::onnx amct::json_yaml nlohmann_json::nlohmann_json amct_warnings)
+target_link_libraries(golden_test PRIVATE amct_builtin_ops amct::onnx amct::json_yaml nlohmann_json::nlohmann_json amct_warnings)
 add_test(NAME golden COMMAND golden_test)
 set_tests_properties(golden PROPERTIES LABELS golden TIMEOUT 240)
 

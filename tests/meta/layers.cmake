@@ -32,7 +32,7 @@ set(door_onnx     "onnx/")
 set(door_google   "protobuf/|onnx/")
 set(door_nlohmann "json_yaml/")
 set(door_yaml-cpp "json_yaml/")
-set(door_Eigen    "exec/blas\\.hpp$|interop/eigen\\.hpp$")
+set(door_Eigen    "interop/eigen\\.hpp$")
 set(door_xtensor  "interop/xtensor\\.hpp$")
 
 # Sets `problem` if a header in folder `from` may not include one in folder `to`.

@@ -14,6 +14,7 @@
 
 #include <doctest/doctest.h>
 
+#include <amct/core/cast.hpp>
 #include <amct/core/tensor.hpp>
 #include <amct/exec/interpreter.hpp>
 #include <amct/flow/calibrate.hpp>
@@ -22,7 +23,8 @@
 #include <amct/onnx/import.hpp>
 #include <amct/onnx/session.hpp>
 
-#include "support/run_command.hpp"
+#include "onnxruntime/peer.hpp"
+#include "support/ops.hpp"
 #include "support/temp_dir.hpp"
 
 namespace {
@@ -40,17 +42,27 @@ std::vector<float> read_floats(const std::filesystem::path& path) {
   return values;
 }
 
-std::vector<float> run_onnxruntime(const std::filesystem::path& model, const Tensor& data) {
-  const support::TempDir folder;
-  std::ofstream(folder / "x.bin", std::ios::binary)
-      .write(reinterpret_cast<const char*>(data.raw().data()), static_cast<std::streamsize>(data.bytes()));
-  const std::string dims = to_string(data.shape());
-  const auto result = support::run_command(
-      folder.path(), AMCT_NODE,
-      {AMCT_ORT_SCRIPT, model.string(), "x.bin", dims.substr(1, dims.size() - 2), "y.bin", std::to_string(kBatch)});
-  CAPTURE(result.output);
-  REQUIRE(result.exit_code == 0);
-  return read_floats(folder / "y.bin");
+/// The rows of `data` in batches of kBatch.
+std::vector<Tensor> batches_of(const Tensor& data) {
+  std::vector<Tensor> batches;
+  const auto samples = static_cast<std::size_t>(data.shape()[0]);
+  for (std::size_t first = 0; first < samples; first += kBatch) {
+    std::vector<std::int64_t> dims = data.shape().dims();
+    dims[0] = static_cast<std::int64_t>(std::min(kBatch, samples - first));
+    const std::size_t start = first * (data.size() / samples);
+    batches.emplace_back(Shape(dims), data.data<float>().subspan(start, Shape(dims).size()));
+  }
+  return batches;
+}
+
+std::vector<float> run_onnxruntime(const std::filesystem::path& model, const std::string& input, const Tensor& data) {
+  peer::Job job{.model = model, .runs = {}};
+  for (auto& batch : batches_of(data)) job.runs.push_back({{input, std::move(batch)}});
+  std::vector<float> all;
+  for (const auto& outputs : peer::run_onnxruntime(job)) {
+    all.insert(all.end(), outputs[0].data<float>().begin(), outputs[0].data<float>().end());
+  }
+  return all;
 }
 
 Tensor absolute(const Tensor& tensor) {
@@ -63,7 +75,7 @@ Tensor absolute(const Tensor& tensor) {
 /// largest result of that.
 class AccumulatorBound {
  public:
-  explicit AccumulatorBound(const amct::graph::Graph& graph) : ops_(amct::exec::float_ops(graph.opset)) {}
+  explicit AccumulatorBound(const amct::graph::Graph& graph) : graph_(graph) {}
 
   void before(const amct::graph::Node& node, std::span<const Tensor* const> inputs) {
     static const std::set<std::string> kLayers{"Conv", "ConvTranspose", "Gemm", "MatMul", "AveragePool"};
@@ -73,7 +85,7 @@ class AccumulatorBound {
     std::vector<const Tensor*> pointers;
     for (const auto& copy : copies) pointers.push_back(&copy);
     std::vector<Tensor> outputs(1);
-    ops_.find(node)({node, pointers, outputs});
+    (*support::ops().find(graph_, node))({.node = node, .opset = graph_.opset, .inputs = pointers, .outputs = outputs});
     // A pool shows the mean; its sum is larger by the number of elements.
     const auto* kernel =
         node.op_type == "AveragePool" ? node.attribute<std::vector<std::int64_t>>("kernel_shape") : nullptr;
@@ -85,37 +97,31 @@ class AccumulatorBound {
   [[nodiscard]] double largest() const noexcept { return largest_; }
 
  private:
-  amct::exec::OpSet ops_;
+  const amct::graph::Graph& graph_;
   double largest_ = 0.0;
 };
 
 template <class Hook>
 std::vector<float> run_ours(const amct::graph::Graph& graph, const Tensor& data, Hook&& hook) {
-  const amct::exec::Interpreter interpreter(graph);
+  const amct::exec::Interpreter interpreter(graph, support::ops());
   std::vector<float> all;
-  const auto samples = static_cast<std::size_t>(data.shape()[0]);
-  for (std::size_t first = 0; first < samples; first += kBatch) {
-    std::vector<std::int64_t> dims = data.shape().dims();
-    const std::size_t sample = data.size() / samples;
-    dims[0] = static_cast<std::int64_t>(std::min(kBatch, samples - first));
-    const Tensor slice(Shape(dims), data.data<float>().subspan(first * sample, Shape(dims).size()));
-    const std::vector<Tensor> outputs = interpreter.run({slice}, hook);
+  for (auto& batch : batches_of(data)) {
+    std::vector<Tensor> inputs;
+    inputs.push_back(std::move(batch));
+    const std::vector<Tensor> outputs = interpreter.run(inputs, hook);
     all.insert(all.end(), outputs[0].data<float>().begin(), outputs[0].data<float>().end());
   }
   return all;
 }
 
+const std::string& input_name(const amct::graph::Graph& graph) { return graph.value(graph.inputs[0]).name; }
+
 void check_close(const std::vector<float>& ours, const std::vector<float>& theirs) {
-  REQUIRE(ours.size() == theirs.size());
-  double difference = 0.0;
-  double largest = 0.0;
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    difference = std::max(difference, std::fabs(static_cast<double>(ours[i]) - static_cast<double>(theirs[i])));
-    largest = std::max(largest, std::fabs(static_cast<double>(theirs[i])));
-  }
-  MESSAGE("largest difference relative to the largest output: ", difference / largest);
-  CHECK(largest > 0.0);
-  CHECK(difference <= 1e-4 * largest);
+  peer::Distance distance;
+  distance.add(ours, theirs);
+  MESSAGE("largest difference relative to the largest output: ", distance.relative());
+  CHECK(distance.largest > 0.0);
+  CHECK(distance.relative() <= 1e-4);
 }
 
 std::size_t different_top1(const std::vector<float>& a, const std::vector<float>& b, std::size_t classes) {
@@ -134,20 +140,21 @@ std::size_t different_top1(const std::vector<float>& a, const std::vector<float>
 void compare(const std::filesystem::path& model, std::vector<std::vector<Tensor>> calibration, const Tensor& data,
              std::size_t classes) {
   const amct::graph::Graph graph = amct::onnx::import_model(model);
-  check_close(run_ours(graph, data, amct::exec::NoHook{}), run_onnxruntime(model, data));
+  check_close(run_ours(graph, data, amct::exec::NoHook{}), run_onnxruntime(model, input_name(graph), data));
 
   amct::EasyConfig config;
   config.batch_num = static_cast<std::uint32_t>(calibration.size());
   amct::flow::MemoryBatches batches(std::move(calibration));
-  const auto prepared = amct::flow::prepare(graph, config);
+  const auto prepared = amct::flow::prepare(graph, config, support::ops());
   const support::TempDir folder;
   const amct::onnx::OutputFiles files((folder / "m").string());
-  amct::onnx::save_model(files, prepared, amct::flow::calibrate(prepared, batches));
+  amct::onnx::save_model(files, prepared.graph, amct::flow::calibrate(prepared, support::ops(), batches),
+                         [](const amct::graph::Graph&) { return ""; });
 
   const amct::graph::Graph fake = amct::onnx::import_model(files.fake_quant_model);
   AccumulatorBound bound(fake);
   const auto ours = run_ours(fake, data, bound);
-  const auto theirs = run_onnxruntime(files.fake_quant_model, data);
+  const auto theirs = run_onnxruntime(files.fake_quant_model, input_name(fake), data);
   MESSAGE("largest possible accumulator: ", bound.largest());
   if (bound.largest() < kExactLimit) {
     CHECK(ours == theirs);
@@ -174,7 +181,7 @@ TEST_CASE("the digit network, on all evaluation images") {
     const auto values = read_floats(data / "calibration" / ("batch_" + std::to_string(b) + ".bin"));
     calibration.emplace_back().emplace_back(Shape{16, 1, 28, 28}, std::span<const float>(values));
   }
-  const Tensor images = amct::interop::read_npy(data / "eval_images.npy").cast(amct::ElementType::float32);
+  const Tensor images = amct::cast(amct::interop::read_npy(data / "eval_images.npy"), amct::ElementType::float32);
   compare(data / "digits.onnx", std::move(calibration), images, 10);
 }
 
