@@ -18,8 +18,7 @@ target_include_directories(amct_amct INTERFACE
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 
 if(AMCT_WITH_EXEC)
-  find_package(Eigen3 REQUIRED NO_MODULE)
-  amct_interface_library(exec amct_amct Eigen3::Eigen)
+  amct_interface_library(exec amct_amct)
 endif()
 
 # Doors to the containers of other libraries, for whoever has them.
