@@ -70,8 +70,8 @@ class ExternalData {
   static constexpr std::uintmax_t kMostTimes = 4;
 
   struct Range {
-    std::string location;
-    std::filesystem::path file;
+    std::string location{};
+    std::filesystem::path file{};
     std::uintmax_t file_size = 0;
     std::uintmax_t offset = 0;
     std::uintmax_t length = 0;
