@@ -136,9 +136,9 @@ namespace detail {
 
 /// A Scan as its node describes it.
 struct ScanPlan {
-  std::size_t states, scans;                         ///< inputs of each kind
-  std::vector<std::int64_t> axes, out_axes;          ///< of the scanned inputs and outputs
-  std::vector<std::int64_t> backward, out_backward;  ///< 1: from the last slice to the first
+  std::size_t states, scans;                             ///< inputs of each kind
+  std::vector<std::int64_t> axes{}, out_axes{};          ///< of the scanned inputs and outputs
+  std::vector<std::int64_t> backward{}, out_backward{};  ///< 1: from the last slice to the first
 };
 
 /// An attribute with one entry for each of `count` things, 0 if it is not there.
