@@ -10,7 +10,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <amct/core/atomic_file.hpp>
 #include <amct/core/error.hpp>
 #include <amct/flow/simplify.hpp>
 #include <amct/graph/ir.hpp>
@@ -53,10 +52,7 @@ void run(const Arguments& arguments) {
       throw error.in_file(arguments.model);
     }
   }();
-  amct::AtomicFile file(arguments.output);
-  amct::onnx::write_model(graph, file);
-  file.finish();
-  file.commit();
+  amct::onnx::export_model(arguments.output, graph);
   print_notes(runs, true);
   print_notes(runs, false);
   std::cout << arguments.output << " written: " << before << " nodes before, " << graph.nodes.size() << " now\n";

@@ -73,10 +73,7 @@ Tensor wave(Shape shape, float phase) {
 /// Writes and reads a model, as a user's tool would.
 graph::Graph through_file(const graph::Graph& graph) {
   const support::TempDir folder;
-  AtomicFile file(folder / "m.onnx");
-  amct::onnx::write_model(graph, file);
-  file.finish();
-  file.commit();
+  amct::onnx::export_model(folder / "m.onnx", graph);
   return amct::onnx::import_model(folder / "m.onnx");
 }
 

@@ -55,4 +55,13 @@ void check_tensor(const amct::Tensor& tensor, const amct::Shape& shape, const st
   }
 }
 
+void check_close(const amct::Tensor& tensor, const amct::Shape& shape, const std::vector<double>& expected) {
+  CHECK(amct::to_string(tensor.shape()) == amct::to_string(shape));
+  REQUIRE(tensor.size() == expected.size());
+  const auto actual = values(tensor);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(static_cast<double>(actual[i]) == doctest::Approx(expected[i]).epsilon(1e-6));
+  }
+}
+
 }  // namespace support

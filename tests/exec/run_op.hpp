@@ -36,4 +36,7 @@ inline constexpr auto kCorrupt = amct::ErrorCode::model_corrupt;
 /// Shape and exact elements.
 void check_tensor(const amct::Tensor& tensor, const amct::Shape& shape, const std::vector<float>& expected);
 
+/// Shape, and elements up to a millionth.
+void check_close(const amct::Tensor& tensor, const amct::Shape& shape, const std::vector<double>& expected);
+
 }  // namespace support

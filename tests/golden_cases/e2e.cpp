@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <amct/core/atomic_file.hpp>
 #include <amct/core/error.hpp>
 #include <amct/exec/interpreter.hpp>
 #include <amct/flow/calibrate.hpp>
@@ -125,10 +124,7 @@ std::vector<std::string> compare_modified(const amct::flow::Prepared& prepared, 
   const auto layers = enabled_layers(prepared);
   if (layers != enabled_layers(run)) return {"the quantized layers differ"};
   const support::TempDir folder;
-  amct::AtomicFile file(folder / "modified.onnx");
-  amct::onnx::write_model(amct::flow::fake_quantize_weights(prepared).graph, file);
-  file.finish();
-  file.commit();
+  amct::onnx::export_model(folder / "modified.onnx", amct::flow::fake_quantize_weights(prepared).graph);
   return compare_models(folder / "modified.onnx", run / "modified.onnx", layers);
 }
 

@@ -36,10 +36,7 @@ void write_qat_model(const std::filesystem::path& path) {
                          .node("Add", "add", {"hf", "b"}, "y")
                          .output("y")
                          .build();
-  amct::AtomicFile file(path);
-  amct::onnx::write_model(graph, file);
-  file.finish();
-  file.commit();
+  amct::onnx::export_model(path, graph);
 }
 
 }  // namespace

@@ -21,10 +21,7 @@ void write_net(const std::filesystem::path& path) {
                          .node("MatMul", "fc", {"a", "w"}, "y")
                          .output("y")
                          .build();
-  amct::AtomicFile file(path);
-  amct::onnx::write_model(graph, file);
-  file.finish();
-  file.commit();
+  amct::onnx::export_model(path, graph);
 }
 
 }  // namespace

@@ -11,14 +11,6 @@ using namespace support;
 
 namespace {
 
-void check_close(const Tensor& y, const Shape& shape, const std::vector<double>& expected) {
-  CHECK(to_string(y.shape()) == to_string(shape));
-  REQUIRE(y.size() == expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    CHECK(static_cast<double>(values(y)[i]) == doctest::Approx(expected[i]).epsilon(1e-6));
-  }
-}
-
 const Tensor kOnes = floats({2}, {1, 1});
 const Tensor kZeros = floats({2}, {0, 0});
 

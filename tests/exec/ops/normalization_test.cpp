@@ -11,18 +11,6 @@
 using namespace amct;
 using namespace support;
 
-namespace {
-
-void check_close(const Tensor& y, const Shape& shape, const std::vector<double>& expected) {
-  CHECK(to_string(y.shape()) == to_string(shape));
-  REQUIRE(y.size() == expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    CHECK(static_cast<double>(values(y)[i]) == doctest::Approx(expected[i]).epsilon(1e-6));
-  }
-}
-
-}  // namespace
-
 TEST_CASE("InstanceNormalization works on each channel of each image") {
   const Tensor x = floats({2, 1, 4}, {1, 3, 1, 3, 0, 0, 4, 4});
   check_close(

@@ -9,18 +9,6 @@
 using namespace amct;
 using namespace support;
 
-namespace {
-
-void check_close(const Tensor& y, const Shape& shape, const std::vector<double>& expected) {
-  CHECK(to_string(y.shape()) == to_string(shape));
-  REQUIRE(y.size() == expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    CHECK(static_cast<double>(values(y)[i]) == doctest::Approx(expected[i]).epsilon(1e-6));
-  }
-}
-
-}  // namespace
-
 TEST_CASE("Softmax works along one axis from opset 13") {
   const Tensor x = floats({2, 2}, {0, std::log(3.0F), 0, 0});
   check_close(run_op("Softmax", {x}), {2, 2}, {0.25, 0.75, 0.5, 0.5});
