@@ -4,11 +4,14 @@
 # examples/data/digits.onnx and compares both networks on 2,000 images.
 #
 #   bash examples/quickstart.sh [output folder, default build/quickstart]
+#
+# AMCT_PRESET chooses the CMake preset to build with; default release.
 set -euo pipefail
 export LC_NUMERIC=C
 cd "$(dirname "$0")/.."
 out=${1:-build/quickstart}
-amct=build/release/examples/amct
+preset=${AMCT_PRESET:-release}
+amct=build/$preset/examples/amct
 data=examples/data
 
 phases=()
@@ -22,8 +25,8 @@ phase() {  # phase NAME COMMAND...: runs the command and remembers its time
 
 source examples/install_packages.sh
 build() {
-  cmake --preset release > /dev/null
-  cmake --build --preset release --target amct_runner
+  cmake --preset "$preset" > /dev/null
+  cmake --build --preset "$preset" --target amct_runner
 }
 
 phase "install packages" install_packages build-essential cmake ninja-build libeigen3-dev libprotobuf-dev \
