@@ -7,7 +7,7 @@ function(amct_header_check name pattern library)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/include/amct/*.hpp")
   foreach(header IN LISTS headers)
     # Bodies and for_each_arch.hpp are parts of other headers.
-    if(NOT header MATCHES "${pattern}" OR header MATCHES "-inl\\.hpp$|for_each_arch\\.hpp$")
+    if(NOT header MATCHES "${pattern}" OR header MATCHES "-inl\\.hpp$|for_each_(dot_)?arch\\.hpp$")
       continue()
     endif()
     string(REGEX REPLACE "[/.]" "_" stem "${header}")

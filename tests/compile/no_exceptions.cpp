@@ -2,6 +2,7 @@
 // The numeric core is usable in programs built without exceptions and RTTI.
 
 #include <amct/amct.hpp>
+#include <amct/kernel/gemm_s8.hpp>
 #include <amct/observe/concept.hpp>
 #include <amct/observe/hfmg.hpp>
 #include <amct/observe/ifmr.hpp>

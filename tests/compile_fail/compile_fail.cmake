@@ -14,6 +14,7 @@ amct_compile_fail(scheme_weight_width "amct: weights have 4, 6, 7 or 8 bits")
 amct_compile_fail(scheme_wide_activation "amct: activations of 9 to 16 bits go with 8-bit weights only")
 amct_compile_fail(scheme_narrow_activation "amct: 4-bit activations go with 4-bit weights only")
 amct_compile_fail(accumulator_overflow "amct: the sum of K products may exceed int32")
+amct_compile_fail(epilogue_stage "amct: each stage of an Epilogue must have")
 
 # A broken contract: the message names the concept.
 amct_compile_fail(scheme_no_width "HasBits")

@@ -296,3 +296,13 @@ TEST_CASE("shift_bit agrees with AMCT's chain of power, division, floor and clip
   }
   CHECK(wrong == 0);
 }
+
+TEST_CASE("contracts in float32 take sums beyond int32") {
+  const std::int64_t sum = std::int64_t{5} << 32;
+  const amct::CodeRange range = amct::Int8::range;
+  CHECK(amct::RequantizeByMultiplier<>::code(sum, {0x1p-30F}, -3, range) == 17);
+  CHECK(amct::RequantizeByScales<>::code(-sum, {0x1p-32F, 0.5F}, 1, range) == -9);
+  CHECK(amct::RequantizeShifted<>::code(sum, {1.0F, 32768.0F, 4}, 0, range) == 16);  // 32767 * 16
+  CHECK(amct::shift_accumulator(sum, 16) == 32767);
+  CHECK(amct::shift_accumulator(sum, 0) == sum);
+}

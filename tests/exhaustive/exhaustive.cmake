@@ -10,4 +10,13 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "sanitize")
     add_test(NAME exhaustive_${contract} COMMAND exhaustive_test ${contract})
     set_tests_properties(exhaustive_${contract} PROPERTIES LABELS exhaustive TIMEOUT 900)
   endforeach()
+
+  # Integer kernels have too many shapes for all of them: many random ones.
+  foreach(name IN ITEMS random_products random_convolutions)
+    add_executable(${name} exhaustive/${name}.cpp)
+    target_link_libraries(${name} PRIVATE amct::amct amct_warnings)
+    target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS exhaustive TIMEOUT 900)
+  endforeach()
 endif()

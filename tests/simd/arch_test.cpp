@@ -15,6 +15,23 @@ TEST_CASE("the scalar path exists everywhere and every path has a name of its ow
   CHECK(std::string(name_of(Arch::neon)) == "neon");
   CHECK(std::string(name_of(Arch::avx2)) == "avx2");
   CHECK(std::string(name_of(Arch::avx512)) == "avx512");
+  CHECK(std::string(name_of(Arch::neon_dot)) == "neon_dot");
+  CHECK(std::string(name_of(Arch::avx512vnni)) == "avx512vnni");
+  CHECK(std::string(name_of(Arch::amx)) == "amx");
+}
+
+TEST_CASE("ordinary kernels take the bodies that a path builds on") {
+  for (const Arch arch : {Arch::scalar, Arch::neon, Arch::avx2, Arch::avx512}) CHECK(base_of(arch) == arch);
+  CHECK(base_of(Arch::neon_dot) == Arch::neon);
+  CHECK(base_of(Arch::avx512vnni) == Arch::avx512);
+  CHECK(base_of(Arch::amx) == Arch::avx512);
+}
+
+TEST_CASE("a path comes with the one it builds on") {
+  for (const Arch arch : amct::simd::detail::kAllArchs) {
+    if (is_available(arch)) CHECK(is_available(base_of(arch)));
+  }
+  if (is_available(Arch::amx)) CHECK(is_available(Arch::avx512vnni));
 }
 
 TEST_CASE("a path of another kind of machine cannot be forced") {
@@ -40,7 +57,7 @@ TEST_CASE("a forced path is active until the next") {
 TEST_CASE("every available path is visited once, the fastest first, and the one before is restored") {
   const Arch before = active();
   std::vector<Arch> visited;
-  for_each_available([&](Arch arch) {
+  for_each_available_integer([&](Arch arch) {
     CHECK(active() == arch);
     visited.push_back(arch);
   });
@@ -48,6 +65,13 @@ TEST_CASE("every available path is visited once, the fastest first, and the one 
   REQUIRE_FALSE(visited.empty());
   CHECK(visited.back() == Arch::scalar);
   for (std::size_t i = 1; i < visited.size(); ++i) CHECK(visited[i] < visited[i - 1]);
+  std::vector<Arch> ordinary;
+  for_each_available([&](Arch arch) {
+    CHECK(base_of(arch) == arch);
+    ordinary.push_back(arch);
+  });
+  std::erase_if(visited, [](Arch arch) { return base_of(arch) != arch; });
+  CHECK(ordinary == visited);
 }
 
 TEST_CASE("AMCT_ARCH limits the choice and an unknown name limits nothing") {
@@ -57,6 +81,10 @@ TEST_CASE("AMCT_ARCH limits the choice and an unknown name limits nothing") {
   const Arch fastest = amct::simd::detail::choose_arch();
   ::setenv("AMCT_ARCH", "scalar", 1);
   CHECK(amct::simd::detail::choose_arch() == Arch::scalar);
+#if defined(__x86_64__)
+  ::setenv("AMCT_ARCH", "avx2", 1);
+  CHECK(amct::simd::detail::choose_arch() <= Arch::avx2);
+#endif
   ::setenv("AMCT_ARCH", "nonsense", 1);
   CHECK(amct::simd::detail::choose_arch() == fastest);
   if (set_before != nullptr) {

@@ -126,7 +126,8 @@ class Error : public std::runtime_error {
 /// Turns a failed Status of the numeric core into an Error.
 inline void check(const Status& status, Where where) {
   if (status.ok()) return;
-  const bool has_value = status.code == StatusCode::not_finite || status.code == StatusCode::bias_overflow;
+  const bool has_value = status.code == StatusCode::not_finite || status.code == StatusCode::bias_overflow ||
+                         status.code == StatusCode::sum_overflow;
   std::string message = describe(status.code);
   if (has_value) message += " (" + decimal_text(status.value) + " at index " + std::to_string(status.index) + ')';
   const ErrorCode code = status.code == StatusCode::not_finite ? ErrorCode::data_not_finite

@@ -61,6 +61,7 @@ struct FlavourRules {
   ConfigFamily config_family = ConfigFamily::classic;
   bool writes_fake_quant_model = true;  ///< beside the deploy model and the record
   bool writes_float_model = false;      ///< the float network as an ONNX file too
+  bool merges_requant = false;          ///< a dequantization and the quantization behind it are one node
 
   // Ranges
   std::span<const int> activation_bits;
@@ -228,6 +229,7 @@ inline constexpr std::array<FlavourRules, 7> kFlavours = {{
         .config_family = ConfigFamily::fx,
         .writes_fake_quant_model = false,
         .writes_float_model = true,
+        .merges_requant = true,
         .activation_bits = detail::kBits4_8to16,
         .weight_bits = detail::kBits4_8,
         .search_lowest = 0.7,
@@ -258,6 +260,7 @@ inline constexpr std::array<FlavourRules, 7> kFlavours = {{
         .name = "hotwheels-dynamic",
         .record_dialect = RecordDialect::hotwheels,
         .config_family = ConfigFamily::classic_list,
+        .merges_requant = true,
         .activation_bits = detail::kBits4_8to16,
         .weight_bits = detail::kBits4_8,
         .search_lowest = 0.7,

@@ -15,7 +15,8 @@
 /// \file
 /// The contracts by which an int32 accumulator becomes a code of the next layer. Like the contracts of core/code.hpp
 /// they differ by one code near ties, so each is a named type; each has its own parameters. All are total: every
-/// accumulator, every parameter and every shift has a defined result, and no step overflows.
+/// accumulator, every parameter and every shift has a defined result, and no step overflows. Contracts in float32 take
+/// int64 accumulators too, which long sums need.
 
 namespace amct {
 
@@ -85,7 +86,8 @@ struct RequantizeByMultiplier {
     float multiplier = 1.0F;
   };
 
-  [[nodiscard]] static constexpr std::int32_t code(std::int32_t acc, const Params& params, std::int32_t offset,
+  template <std::signed_integral Acc>
+  [[nodiscard]] static constexpr std::int32_t code(Acc acc, const Params& params, std::int32_t offset,
                                                    CodeRange range) noexcept {
     const float scaled = static_cast<float>(acc) * params.multiplier;
     return detail::saturate(O::template placed<R>(scaled, static_cast<float>(offset)), range, offset);
@@ -101,7 +103,8 @@ struct RequantizeByScales {
     float next_scale = 1.0F;     ///< scale_d of the layer that reads the result
   };
 
-  [[nodiscard]] static constexpr std::int32_t code(std::int32_t acc, const Params& params, std::int32_t offset,
+  template <std::signed_integral Acc>
+  [[nodiscard]] static constexpr std::int32_t code(Acc acc, const Params& params, std::int32_t offset,
                                                    CodeRange range) noexcept {
     const float real = static_cast<float>(acc) * params.dequant_scale;
     return C::code(real, {params.next_scale, offset}, range);
@@ -147,13 +150,15 @@ struct RequantizeDoubleRounding {
 
 /// AMCT's `shift_bit` (1..16): the accumulator is shifted right, which rounds down, and clamped to int16. A shift of 0
 /// means, as in AMCT's records, that the layer is not shifted: the accumulator stays as it is. Negative ones too.
-[[nodiscard]] constexpr std::int32_t shift_accumulator(std::int32_t acc, int shift_bit) noexcept {
+template <std::signed_integral Acc>
+[[nodiscard]] constexpr Acc shift_accumulator(Acc acc, int shift_bit) noexcept {
   if (shift_bit < 1) return acc;
-  return std::clamp(acc >> std::min(shift_bit, 31), Int16::min, Int16::max);
+  return std::clamp<Acc>(acc >> std::min(shift_bit, 31), Int16::min, Int16::max);
 }
 
 /// The real value of an accumulator under `shift_bit`: clamp(floor(acc / 2^k), int16) * (dequant_scale * 2^k).
-[[nodiscard]] constexpr float dequantize_shifted(std::int32_t acc, float dequant_scale, int shift_bit) noexcept {
+template <std::signed_integral Acc>
+[[nodiscard]] constexpr float dequantize_shifted(Acc acc, float dequant_scale, int shift_bit) noexcept {
   const float scale = dequant_scale * detail::power_of_two(std::max(shift_bit, 0));
   return static_cast<float>(shift_accumulator(acc, shift_bit)) * scale;
 }
@@ -167,7 +172,8 @@ struct RequantizeShifted {
     int shift_bit = 0;
   };
 
-  [[nodiscard]] static constexpr std::int32_t code(std::int32_t acc, const Params& params, std::int32_t offset,
+  template <std::signed_integral Acc>
+  [[nodiscard]] static constexpr std::int32_t code(Acc acc, const Params& params, std::int32_t offset,
                                                    CodeRange range) noexcept {
     return C::code(dequantize_shifted(acc, params.dequant_scale, params.shift_bit), {params.next_scale, offset}, range);
   }

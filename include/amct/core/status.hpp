@@ -19,6 +19,7 @@ enum class StatusCode : std::uint8_t {
   not_offered,     ///< the object has no such operation
   unknown_name,    ///< no algorithm of this name
   bad_option,      ///< an option out of its range; Status::name and Status::allowed tell which
+  sum_overflow,    ///< sums of products may leave int32 where nothing wider can follow; value: the largest sum possible
 };
 
 /// Result of a numeric operation: what went wrong, at which element, and the value found there. For an option its name
@@ -54,6 +55,7 @@ struct [[nodiscard]] Status {
     case StatusCode::not_offered: return "the operation is not offered here";
     case StatusCode::unknown_name: return "there is no algorithm of this name";
     case StatusCode::bad_option: return "an option is out of its range";
+    case StatusCode::sum_overflow: return "the sums of products may not fit int32";
   }
   return "unknown status";
 }

@@ -10,14 +10,14 @@
 
 #if defined(__x86_64__)
 #define AMCT_DISPATCH_VECTOR(...)                                                \
-  switch (::amct::simd::active()) {                                              \
+  switch (::amct::simd::base_of(::amct::simd::active())) {                       \
     case ::amct::simd::Arch::avx512: return ::amct::kernel::avx512::__VA_ARGS__; \
     case ::amct::simd::Arch::avx2: return ::amct::kernel::avx2::__VA_ARGS__;     \
     default: break;                                                              \
   }
 #elif defined(__aarch64__)
 #define AMCT_DISPATCH_VECTOR(...)                                            \
-  switch (::amct::simd::active()) {                                          \
+  switch (::amct::simd::base_of(::amct::simd::active())) {                   \
     case ::amct::simd::Arch::neon: return ::amct::kernel::neon::__VA_ARGS__; \
     default: break;                                                          \
   }

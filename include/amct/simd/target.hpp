@@ -22,6 +22,13 @@
 /// The same for a lambda: [&](...) AMCT_VLAMBDA { ... }.
 #define AMCT_VLAMBDA __attribute__((always_inline))
 
+/// In front of a loop over registers with a constant count, at most 16: unrolled, so that they need no memory.
+#if defined(__clang__)
+#define AMCT_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define AMCT_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 #define AMCT_PRAGMA(text) _Pragma(#text)
 
 #if defined(__clang__)
@@ -40,3 +47,5 @@
 
 #define AMCT_BEGIN_AVX2 AMCT_BEGIN_TARGET("avx2,fma,f16c")
 #define AMCT_BEGIN_AVX512 AMCT_BEGIN_TARGET("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")
+#define AMCT_BEGIN_AVX512VNNI AMCT_BEGIN_TARGET("avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")
+#define AMCT_BEGIN_NEON_DOT AMCT_BEGIN_TARGET("arch=armv8.2-a+dotprod")

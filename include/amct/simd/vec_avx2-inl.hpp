@@ -21,6 +21,9 @@ AMCT_VOP F fused_add(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
 AMCT_VOP F fused_sub(F a, F b, F c) { return _mm256_fnmadd_ps(a, b, c); }
 AMCT_VOP F at_most(F v, F bound) { return _mm256_min_ps(bound, v); }
 AMCT_VOP F at_least(F v, F bound) { return _mm256_max_ps(bound, v); }
+AMCT_VOP F at_most_or_zero(F v, F bound) {
+  return _mm256_and_ps(_mm256_cmp_ps(v, v, _CMP_ORD_Q), _mm256_min_ps(v, bound));
+}
 AMCT_VOP bool any_nan(F a, F b, F c, F d) {
   const F found = _mm256_or_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q), _mm256_cmp_ps(c, d, _CMP_UNORD_Q));
   return _mm256_movemask_ps(found) != 0;
@@ -32,6 +35,7 @@ AMCT_VOP F to_float(I v) { return _mm256_cvtepi32_ps(v); }
 AMCT_VOP I add(I a, I b) { return _mm256_add_epi32(a, b); }
 AMCT_VOP I sub(I a, I b) { return _mm256_sub_epi32(a, b); }
 AMCT_VOP I shift_right(I v, int bits) { return _mm256_sra_epi32(v, _mm_cvtsi32_si128(bits)); }
+AMCT_VOP I shift_right_each(I v, I bits) { return _mm256_srav_epi32(v, bits); }
 
 AMCT_VOP F load(const Half* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
 AMCT_VOP I load_bytes(const std::int8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
@@ -70,6 +74,7 @@ AMCT_VOP I codes8(H ab, H cd, std::int8_t low) {
   const __m256i codes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(ab, cd), order);
   return _mm256_max_epi8(codes, _mm256_set1_epi8(low));
 }
+AMCT_VOP I flip_signs(I codes) { return _mm256_xor_si256(codes, _mm256_set1_epi8(-128)); }
 AMCT_VOP I codes16(H ab, std::int16_t low) {
   const __m256i codes = _mm256_permute4x64_epi64(ab, 0b11011000);
   return _mm256_max_epi16(codes, _mm256_set1_epi16(low));

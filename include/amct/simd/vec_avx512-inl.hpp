@@ -23,6 +23,8 @@ AMCT_VOP F fused_sub(F a, F b, F c) { return _mm512_fnmadd_ps(a, b, c); }
 /// v where it is within the bound; NaN stays.
 AMCT_VOP F at_most(F v, F bound) { return _mm512_min_ps(bound, v); }
 AMCT_VOP F at_least(F v, F bound) { return _mm512_max_ps(bound, v); }
+/// The same bound, and 0 where v is NaN.
+AMCT_VOP F at_most_or_zero(F v, F bound) { return _mm512_maskz_min_ps(_mm512_cmp_ps_mask(v, v, _CMP_ORD_Q), v, bound); }
 AMCT_VOP bool any_nan(F a, F b, F c, F d) {
   return (_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q) | _mm512_cmp_ps_mask(c, d, _CMP_UNORD_Q)) != 0;
 }
@@ -37,6 +39,8 @@ AMCT_VOP I add(I a, I b) { return _mm512_add_epi32(a, b); }
 AMCT_VOP I sub(I a, I b) { return _mm512_sub_epi32(a, b); }
 /// Divides by 2^bits, rounding down; bits from 0 to 31.
 AMCT_VOP I shift_right(I v, int bits) { return _mm512_sra_epi32(v, _mm_cvtsi32_si128(bits)); }
+/// The same with a shift of its own for each lane.
+AMCT_VOP I shift_right_each(I v, I bits) { return _mm512_srav_epi32(v, bits); }
 
 AMCT_VOP F load(const Half* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
 AMCT_VOP I load_bytes(const std::int8_t* p) { return _mm512_loadu_si512(p); }
@@ -80,6 +84,8 @@ AMCT_VOP I codes8(H ab, H cd, std::int8_t low) {
   const __m512i codes = _mm512_permutexvar_epi32(order, _mm512_packs_epi16(ab, cd));
   return _mm512_max_epi8(codes, _mm512_set1_epi8(low));
 }
+/// 128 more or less for each of the codes, as unsigned ones.
+AMCT_VOP I flip_signs(I codes) { return _mm512_xor_si512(codes, _mm512_set1_epi8(-128)); }
 /// Two vectors of int16 from `low` on, in order.
 AMCT_VOP I codes16(H ab, std::int16_t low) {
   const __m512i codes = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), ab);

@@ -21,6 +21,7 @@ AMCT_VOP F fused_add(F a, F b, F c) { return vfmaq_f32(c, a, b); }
 AMCT_VOP F fused_sub(F a, F b, F c) { return vfmsq_f32(c, a, b); }
 AMCT_VOP F at_most(F v, F bound) { return vbslq_f32(vcgtq_f32(v, bound), bound, v); }
 AMCT_VOP F at_least(F v, F bound) { return vbslq_f32(vcltq_f32(v, bound), bound, v); }
+AMCT_VOP F at_most_or_zero(F v, F bound) { return vbslq_f32(vceqq_f32(v, v), at_most(v, bound), vdupq_n_f32(0.0F)); }
 AMCT_VOP bool any_nan(F a, F b, F c, F d) {
   const uint32x4_t ordered =
       vandq_u32(vandq_u32(vceqq_f32(a, a), vceqq_f32(b, b)), vandq_u32(vceqq_f32(c, c), vceqq_f32(d, d)));
@@ -33,6 +34,7 @@ AMCT_VOP F to_float(I v) { return vcvtq_f32_s32(v); }
 AMCT_VOP I add(I a, I b) { return vaddq_s32(a, b); }
 AMCT_VOP I sub(I a, I b) { return vsubq_s32(a, b); }
 AMCT_VOP I shift_right(I v, int bits) { return vshlq_s32(v, vdupq_n_s32(-bits)); }
+AMCT_VOP I shift_right_each(I v, I bits) { return vshlq_s32(v, vnegq_s32(bits)); }
 
 AMCT_VOP F load(const Half* p) {
   return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(reinterpret_cast<const std::uint16_t*>(p))));
@@ -73,6 +75,7 @@ AMCT_VOP int8x16_t codes8(H ab, H cd, std::int8_t low) {
   const int8x16_t codes = vcombine_s8(vqmovn_s16(ab), vqmovn_s16(cd));
   return vmaxq_s8(codes, vdupq_n_s8(low));
 }
+AMCT_VOP int8x16_t flip_signs(int8x16_t codes) { return veorq_s8(codes, vdupq_n_s8(-128)); }
 AMCT_VOP H codes16(H ab, std::int16_t low) { return vmaxq_s16(ab, vdupq_n_s16(low)); }
 
 AMCT_VOP int8x16_t pair_nibbles(int8x16_t a, int8x16_t b) {
