@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
+#include <amct/core/requantize.hpp>
 #include <amct/exec/interpreter.hpp>
 #include <amct/flow/calibrate.hpp>
 
@@ -261,4 +263,318 @@ TEST_CASE("A calibrated net stays within the quantization error of the float net
     }
     CHECK_FALSE(equal);
   }
+}
+
+// What only AMCT's hotwheels flavour has.
+
+namespace {
+
+ActivationRecord input(std::int32_t index, float scale, std::int32_t offset, int bits = 8) {
+  return {.scale_d = scale, .offset_d = offset, .index = index, .num_bits_d = bits};
+}
+LayerRecord data(const std::string& name, std::vector<ActivationRecord> inputs) {
+  return {.name = name, .record_d = std::move(inputs)};
+}
+LayerRecord layer(const std::string& name, const ActivationRecord& in, std::vector<float> scale_w) {
+  return {.name = name, .record_d = {in}, .scale_w = std::move(scale_w)};
+}
+/// The numbers that codes of some width stand for.
+std::vector<float> represented(const Tensor& x, float scale, std::int32_t offset, int bits = 8) {
+  std::vector<float> result;
+  const float inverse = 1.0F / scale;
+  const CodeRange range{bits};
+  for (const float value : values(x)) {
+    const volatile float product = value * inverse;
+    const auto code = std::clamp<std::int64_t>(std::llrint(product) + offset, range.min(), range.max());
+    const volatile float real = static_cast<float>(code - offset) * scale;
+    result.push_back(float{real});
+  }
+  return result;
+}
+const flow::DeployOptions kHotwheels = flow::deploy_options(rules_of(Flavour::hotwheels));
+
+std::vector<float> run_deployed(const graph::Graph& deployed, const std::vector<Tensor>& inputs) {
+  return values(exec::Interpreter(flow::fake_quant(deployed), support::ops()).run(inputs).at(0));
+}
+std::size_t count(const graph::Graph& graph, const std::string& op_type) {
+  return static_cast<std::size_t>(
+      std::count_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) { return node.op_type == op_type; }));
+}
+
+}  // namespace
+
+TEST_CASE("An Add of two quantized inputs adds the numbers that their codes stand for") {
+  const auto graph =
+      GraphBuilder().input("p", {2, 20}).input("q", {2, 20}).node("Add", "add", {"p", "q"}, "y").output("y").build();
+  const Tensor p = reals({2, 20}, 1, 0.9F);
+  const Tensor q = reals({2, 20}, 2, 40.0F);
+  const auto deployed = flow::deploy(graph, {data("add", {input(0, 0.021F, 17), input(1, 0.013F, -300, 12)})});
+  const auto left = represented(p, 0.021F, 17);
+  const auto right = represented(q, 0.013F, -300, 12);
+  std::vector<float> expected;
+  for (std::size_t i = 0; i < left.size(); ++i) expected.push_back(left[i] + right[i]);
+  CHECK(run_deployed(deployed, {p, q}) == expected);
+}
+
+TEST_CASE("A product of two quantized data is one of integers, scaled once") {
+  const auto graph =
+      GraphBuilder().input("p", {3, 5}).input("q", {5, 4}).node("MatMul", "mm", {"p", "q"}, "y").output("y").build();
+  const Tensor p = reals({3, 5}, 1, 0.9F);
+  const Tensor q = reals({5, 4}, 2, 0.4F);
+  const auto deployed = flow::deploy(graph, {data("mm", {input(0, 0.0021F, 0, 10), input(1, 0.013F, 0)})});
+  CHECK(node_names(deployed) == Names{"mm.quant", "mm.quant.1", "mm", "mm.dequant"});
+  const volatile float scale = 0.0021F * 0.013F;
+  std::vector<float> expected;
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      std::int64_t sum = 0;
+      for (std::size_t k = 0; k < 5; ++k) {
+        const volatile float a = p.data<float>()[i * 5 + k] * (1.0F / 0.0021F);
+        const volatile float b = q.data<float>()[k * 4 + j] * (1.0F / 0.013F);
+        sum +=
+            std::clamp<std::int64_t>(std::llrint(a), -512, 511) * std::clamp<std::int64_t>(std::llrint(b), -128, 127);
+      }
+      expected.push_back(static_cast<float>(sum) * scale);
+    }
+  }
+  CHECK(run_deployed(deployed, {p, q}) == expected);
+}
+
+TEST_CASE("A layer of several nodes is quantized where its data come in") {
+  const auto graph = GraphBuilder()
+                         .input("x", {1, 30})
+                         .node("Sigmoid", "gate", {"x"}, "s")
+                         .node("Mul", "silu", {"x", "s"}, "y")
+                         .output("y")
+                         .build();
+  const auto deployed = flow::deploy(graph, {data("silu", {input(0, 0.05F, -20)})}, kHotwheels);
+  CHECK(node_names(deployed) == Names{"silu.quant", "silu.anti_quant", "gate", "silu"});
+  const Tensor x = reals({1, 30}, 3, 1.1F);
+  const auto seen = represented(x, 0.05F, -20);
+  const Tensor floats_seen = floats({1, 30}, seen);
+  CHECK(run_deployed(deployed, {x}) == values(exec::Interpreter(graph, support::ops()).run({floats_seen}).at(0)));
+}
+
+TEST_CASE("Merging dequantization and quantization, and moving codes, changes no bit of the results") {
+  // Two branches that meet in a Concat, with a Relu or a Clip behind each convolution, pools between, a Transpose
+  // behind.
+  const auto graph = GraphBuilder()
+                         .input("x", {1, 3, 8, 8})
+                         .initializer("w1", reals({4, 3, 3, 3}, 1, 0.07F))
+                         .initializer("b1", reals({4}, 2, 0.3F))
+                         .initializer("w2", reals({4, 3, 1, 1}, 3, 0.2F))
+                         .initializer("w3", reals({5, 8, 1, 1}, 4, 0.1F))
+                         .initializer("w4", reals({3, 2}, 5, 0.1F))
+                         .initializer("low", floats({}, {-0.7F}))
+                         .initializer("high", floats({}, {1.3F}))
+                         .node("Conv", "c1", {"x", "w1", "b1"}, "v1", {{"pads", Ints{1, 1, 1, 1}}})
+                         .node("Relu", "r1", {"v1"}, "u1")
+                         .node("MaxPool", "m1", {"u1"}, "p1",
+                               {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}})
+                         .node("Conv", "c2", {"x", "w2"}, "v2", {{"strides", Ints{2, 2}}})
+                         .node("Clip", "r2", {"v2", "low", "high"}, "u2")
+                         .node("Concat", "cat", {"p1", "u2"}, "j", {{"axis", std::int64_t{1}}})
+                         .node("Conv", "c3", {"j", "w3"}, "v3")
+                         .node("Transpose", "t", {"v3"}, "k", {{"perm", Ints{0, 2, 3, 1}}})
+                         .node("Slice", "s", {"k", "from", "to", "axis"}, "l")
+                         .initializer("from", int64s({2}))
+                         .initializer("to", int64s({5}))
+                         .initializer("axis", int64s({3}))
+                         .node("MatMul", "fc", {"l", "w4"}, "y")
+                         .output("y")
+                         .build();
+  const Record record{layer("c1", input(0, 0.021F, 17), {0.013F, 0.02F, 0.011F, 0.017F}),
+                      data("m1", {input(0, 0.011F, -90)}),
+                      layer("c2", input(0, 0.021F, 17), {0.015F}),
+                      data("cat", {input(0, 0.011F, -90), input(1, 0.011F, -90)}),
+                      layer("c3", input(0, 0.011F, -90), {0.01F}),
+                      layer("fc", input(0, 0.0007F, 100, 12), {0.02F})};
+  const auto plain = flow::deploy(graph, record);
+  CHECK(count(plain, "AscendReQuant") == 0);
+  CHECK(count(plain, "AscendAntiQuant") == 3);
+  const auto merged = flow::deploy(graph, record, kHotwheels);
+  CHECK(node_names(merged) == Names{"c1.quant", "c1", "c1.requant", "m1", "c2", "c2.requant", "cat", "c3", "c3.requant",
+                                    "t", "s", "fc", "fc.dequant"});
+  for (std::uint32_t seed = 1; seed < 20; ++seed) {
+    const Tensor x = reals({1, 3, 8, 8}, seed, 0.6F);
+    CHECK(run_deployed(merged, {x}) == run_deployed(plain, {x}));
+  }
+}
+
+namespace {
+
+/// A network of random layers on data [1, 4, 6, 6], and factors for most of them.
+class RandomNet {
+ public:
+  explicit RandomNet(std::uint32_t seed) : random_(seed) {
+    builder_.input("x", {1, 4, 6, 6}).initializer("low", floats({}, {-0.4F})).initializer("high", floats({}, {0.9F}));
+    builder_.initializer("halves", int64s({2, 2}));
+    for (int i = 0; i < 14; ++i) add("n" + std::to_string(i));
+    builder_.output(values_.back());
+  }
+  [[nodiscard]] graph::Graph graph() const { return builder_.build(); }
+  [[nodiscard]] const Record& record() const { return record_; }
+
+ private:
+  int below(int end) { return static_cast<int>(random_() % static_cast<std::uint32_t>(end)); }
+  /// Most often one of the last values.
+  const std::string& value() {
+    const int count = static_cast<int>(values_.size());
+    return values_[static_cast<std::size_t>(below(4) == 0 ? below(count) : std::max(0, count - 1 - below(2)))];
+  }
+  /// Most often the same factors, so that codes can move.
+  void quantize(const std::string& name, std::int32_t inputs, std::vector<float> scale_w = {}) {
+    LayerRecord entry{.name = name, .scale_w = std::move(scale_w)};
+    for (std::int32_t i = 0; i < inputs; ++i) {
+      entry.record_d.push_back(below(4) != 0 ? input(i, 0.02F, -128) : input(i, 0.013F, 5, below(2) == 0 ? 12 : 8));
+    }
+    record_.push_back(std::move(entry));
+  }
+  void add(const std::string& name) {
+    const std::string from = value();
+    const std::string to = name + "_result";
+    switch (below(8)) {
+      case 0: builder_.node("Relu", name, {from}, to); break;
+      case 1: builder_.node("Clip", name, {from, "low", "high"}, to); break;
+      case 2:
+        builder_.node("MaxPool", name, {from}, to, {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}});
+        if (below(2) == 0) quantize(name, 1);
+        break;
+      case 3:
+        builder_.node("Split", name + "_split", {from, "halves"}, Names{to + "_a", to + "_b"},
+                      {{"axis", std::int64_t{1}}});
+        builder_.node("Concat", name, {to + "_b", to + "_a"}, to, {{"axis", std::int64_t{1}}});
+        if (below(2) == 0) quantize(name, 2);
+        break;
+      case 4:
+        builder_.node("Add", name, {from, value()}, to);
+        if (below(3) != 0) quantize(name, 2);
+        break;
+      default:
+        builder_.initializer(name + "_w", reals({4, 4, 1, 1}, static_cast<std::uint32_t>(random_()), 0.05F));
+        builder_.node("Conv", name, {from, name + "_w"}, to);
+        if (below(8) != 0) quantize(name, 1, {0.01F});
+        break;
+    }
+    values_.push_back(to);
+  }
+
+  std::mt19937 random_;
+  GraphBuilder builder_;
+  Record record_;
+  Names values_{"x"};
+};
+
+}  // namespace
+
+TEST_CASE("Random networks compute the same with ReQuant and without") {
+  std::size_t merged_nodes = 0;
+  for (std::uint32_t seed = 0; seed < 150; ++seed) {
+    CAPTURE(seed);
+    const RandomNet net(seed);
+    const auto merged = flow::deploy(net.graph(), net.record(), {.merge_requant = true});
+    merged_nodes += count(merged, "AscendReQuant");
+    Names names = node_names(merged);
+    std::sort(names.begin(), names.end());
+    CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+    const Tensor x = reals({1, 4, 6, 6}, seed + 1, 0.4F);
+    CHECK(run_deployed(merged, {x}) == run_deployed(flow::deploy(net.graph(), net.record()), {x}));
+  }
+  CHECK(merged_nodes > 150);
+}
+
+TEST_CASE("A ReQuant computes by the contract that it names") {
+  const Tensor x = reals({40, 3}, 1, 0.9F);
+  const Tensor w = reals({3, 1}, 2, 0.4F);
+  const auto graph = GraphBuilder()
+                         .input("x", x.shape())
+                         .initializer("w", w)
+                         .initializer("v", floats({1, 1}, {1}))
+                         .node("MatMul", "a", {"x", "w"}, "h")
+                         .node("MatMul", "b", {"h", "v"}, "y")
+                         .output("y")
+                         .build();
+  const Record record{layer("a", input(0, 0.021F, 17), {0.013F}), layer("b", input(0, 0.03F, 5), {1.0F})};
+  const volatile float dequant_scale = 0.021F * 0.013F;
+  const volatile float product = dequant_scale * (1.0F / 0.03F);
+  const Tensor xq = codes_of(x, 0.021F, 17);
+  const Tensor wq = weight_codes(w, {0.013F}, {});
+  for (const auto rule : graph::kAllRequantRules) {
+    std::vector<float> expected;
+    for (std::size_t i = 0; i < 40; ++i) {
+      std::int32_t acc = 0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        acc += static_cast<std::int32_t>(xq.data<float>()[i * 3 + k] * wq.data<float>()[k]);
+      }
+      const std::int32_t code = rule == graph::RequantRule::two_products
+                                    ? RequantizeByScales<>::code(acc, {dequant_scale, 0.03F}, 5, Int8::range)
+                                : rule == graph::RequantRule::one_product
+                                    ? RequantizeByMultiplier<>::code(acc, {product}, 5, Int8::range)
+                                    : RequantizeByMultiplier<AddThenRound>::code(acc, {product}, 5, Int8::range);
+      expected.push_back(static_cast<float>(code - 5) * 0.03F);
+    }
+    CHECK(run_deployed(flow::deploy(graph, record, {.merge_requant = true, .requant_rule = rule}), {x}) == expected);
+  }
+}
+
+TEST_CASE("shift_bit takes low bits of the accumulator and saturates at sixteen") {
+  const Tensor x = reals({40, 3}, 1, 9.0F);
+  const auto graph = GraphBuilder()
+                         .input("x", x.shape())
+                         .initializer("w", floats({3, 2}, {1, 127, 2, -127, -3, 100}))
+                         .node("MatMul", "mm", {"x", "w"}, "y")
+                         .output("y")
+                         .build();
+  LayerRecord record = layer("mm", input(0, 0.01F, 0, 12), {1.0F});
+  record.shift_bit = {3};
+  const Tensor w = floats({3, 2}, {1, 127, 2, -127, -3, 100});
+  std::vector<float> expected;
+  bool saturated = false;
+  for (std::size_t i = 0; i < 40; ++i) {
+    for (std::size_t j = 0; j < 2; ++j) {
+      std::int32_t acc = 0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const volatile float code = x.data<float>()[i * 3 + k] * (1.0F / 0.01F);
+        acc += static_cast<std::int32_t>(std::clamp<std::int64_t>(std::llrint(code), -2048, 2047)) *
+               static_cast<std::int32_t>(w.data<float>()[k * 2 + j]);
+      }
+      saturated = saturated || acc >= (32768 << 3);
+      expected.push_back(dequantize_shifted(acc, 0.01F, 3));
+    }
+  }
+  CHECK(saturated);
+  CHECK(run_deployed(flow::deploy(graph, {record}), {x}) == expected);
+}
+
+TEST_CASE("Non-uniform weights compute as integers at the scale of the layer") {
+  const Tensor x = reals({4, 6}, 1, 0.9F);
+  const Tensor w = reals({6, 3}, 2, 0.2F);
+  const auto graph = GraphBuilder()
+                         .input("x", x.shape())
+                         .initializer("w", w)
+                         .node("MatMul", "mm", {"x", "w"}, "y")
+                         .output("y")
+                         .build();
+  LayerRecord record = layer("mm", input(0, 0.021F, 17), {0.009F});
+  record.num_bits_w = 4;
+  record.params = {-112, -85, -59, -45, -33, -21, -13, -6, 0, 5, 12, 22, 35, 51, 77, 127};
+  const Tensor xq = codes_of(x, 0.021F, 17);
+  const volatile float scale = 0.021F * 0.009F;
+  std::vector<float> expected;
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      std::int64_t sum = 0;
+      for (std::size_t k = 0; k < 6; ++k) {
+        std::int32_t nearest = record.params[0];
+        const float weight = w.data<float>()[k * 3 + j];
+        for (const std::int32_t code : record.params) {
+          const auto distance = [&](std::int32_t c) { return std::fabs(weight - static_cast<float>(c) * 0.009F); };
+          if (distance(code) < distance(nearest)) nearest = code;
+        }
+        sum += static_cast<std::int64_t>(xq.data<float>()[i * 6 + k]) * nearest;
+      }
+      expected.push_back(static_cast<float>(sum) * scale);
+    }
+  }
+  CHECK(run_deployed(flow::deploy(graph, {record}), {x}) == expected);
 }

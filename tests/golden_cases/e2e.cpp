@@ -99,12 +99,11 @@ float largest_difference(const amct::Tensor& a, const amct::Tensor& b) {
   return result;
 }
 
-/// Our execution of our fake-quant model against ONNX Runtime's of AMCT's: 1e-5 of the output's scale, unless a value
+/// Our execution of a fake-quant model against ONNX Runtime's of AMCT's: 1e-5 of the output's scale, unless a value
 /// lies on a rounding tie and moves by one step of its layer, for which golden's README grants 5e-3.
-std::vector<std::string> compare_output(const std::filesystem::path& model, const std::filesystem::path& run) {
-  const amct::graph::Graph graph = amct::onnx::import_model(model);
+std::vector<std::string> compare_output(const amct::graph::Graph& fake, const std::filesystem::path& run) {
   const auto outputs =
-      amct::exec::Interpreter(graph, support::ops()).run({amct::interop::read_npy(run / "test_input.npy")});
+      amct::exec::Interpreter(fake, support::ops()).run({amct::interop::read_npy(run / "test_input.npy")});
   const amct::Tensor expected = amct::interop::read_npy(run / "fake_quant_output.npy");
   const float difference = largest_difference(outputs[0], expected);
   if (!(difference <= 5e-3F * largest(expected))) return {"output differs by " + std::to_string(difference)};
@@ -128,21 +127,31 @@ std::vector<std::string> compare_modified(const amct::flow::Prepared& prepared, 
   return compare_models(folder / "modified.onnx", run / "modified.onnx", layers);
 }
 
-std::vector<std::string> compare_ptq(const amct::flow::Prepared& prepared, const std::filesystem::path& run) {
-  auto batches = batches_of(run);
+/// The files that we write for a record against those of AMCT.
+std::vector<std::string> compare_files(const amct::flow::Prepared& prepared, const amct::Record& record,
+                                       const std::filesystem::path& run) {
   const auto layers = enabled_layers(prepared);
-  const amct::Record record = amct::flow::calibrate(prepared, support::ops(), batches);
-  std::vector<std::string> findings = compare_records(record, amct::protobuf::read_record(run / "record.txt"));
-
   const support::TempDir folder;
   const amct::onnx::OutputFiles files((folder / "res").string());
   amct::onnx::save_model(files, prepared.graph, record, [](const amct::graph::Graph&) { return ""; });
+  std::vector<std::string> findings;
   const auto add = [&](const char* what, const std::vector<std::string>& more) {
     for (const auto& finding : more) findings.push_back(std::string(what) + finding);
   };
   add("deploy: ", compare_models(files.deploy_model, run / "res_deploy_model.onnx", layers));
   add("fake-quant: ", compare_models(files.fake_quant_model, run / "res_fake_quant_model.onnx", layers));
-  add("", compare_output(files.fake_quant_model, run));
+  add("", compare_output(amct::onnx::import_model(files.fake_quant_model), run));
+  const auto theirs = amct::onnx::import_model(run / "res_deploy_model.onnx");
+  add("AMCT's deploy model: ", compare_output(amct::flow::fake_quant(theirs), run));
+  return findings;
+}
+
+std::vector<std::string> compare_ptq(const amct::flow::Prepared& prepared, const std::filesystem::path& run) {
+  auto batches = batches_of(run);
+  const amct::Record record = amct::flow::calibrate(prepared, support::ops(), batches);
+  std::vector<std::string> findings = compare_records(record, amct::protobuf::read_record(run / "record.txt"));
+  const auto files = compare_files(prepared, record, run);
+  findings.insert(findings.end(), files.begin(), files.end());
   return findings;
 }
 
@@ -192,6 +201,10 @@ void run_e2e(const std::filesystem::path& run, Report& report) {
         amct::flow::prepare(amct::onnx::import_model(run / "float.onnx"), config_of(run, notes), support::ops());
     if (must_be_refused) return report.fail(name, "was accepted; AMCT refuses it");
     report.judge(name + " modified", compare_modified(prepared, run));
+    if (std::filesystem::exists(run / "record.txt")) {
+      report.judge(name + " of AMCT's record",
+                   compare_files(prepared, amct::protobuf::read_record(run / "record.txt"), run));
+    }
     report.judge(name, compare_ptq(prepared, run));
   } catch (const amct::Error& error) {
     const bool not_delivered = error.code() == amct::ErrorCode::config_unsupported;

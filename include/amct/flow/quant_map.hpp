@@ -9,6 +9,7 @@
 
 #include <amct/config/value.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/quant_nodes.hpp>
 
 namespace amct::flow {
 
@@ -17,14 +18,27 @@ using Origins = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 namespace detail {
 
-/// The nodes of the user's file that a node of the deployed network stands for; a quant node stands for none.
-[[nodiscard]] inline std::vector<std::string> original_names(const graph::Node& node, const Origins& origins) {
-  constexpr std::string_view kDequant = ".dequant";
-  if (node.op_type == "AscendQuant") return {};
-  std::string_view name = node.name;
-  if (node.op_type == "AscendDequant" && name.ends_with(kDequant)) name.remove_suffix(kDequant.size());
+/// The names of a node in the user's file.
+[[nodiscard]] inline std::vector<std::string> names_in_file(std::string_view name, const Origins& origins) {
   const auto found = origins.find(name);
   return found != origins.end() ? found->second : std::vector<std::string>{std::string(name)};
+}
+
+/// The nodes of the user's file that a node of the deployed network stands for. A node that makes codes of numbers or
+/// numbers of codes stands for none, one that reads a layer's accumulator for the layer and for what it took in.
+[[nodiscard]] inline std::vector<std::string> original_names(const graph::Node& node, const Origins& origins) {
+  if (graph::is_op(node, graph::kQuantOp) || graph::is_op(node, graph::kAntiQuantOp)) return {};
+  std::string_view name = node.name;
+  const bool merged = graph::is_op(node, graph::kReQuantOp);
+  const std::string_view end = merged ? ".requant" : ".dequant";
+  if ((merged || graph::is_op(node, graph::kDequantOp)) && name.ends_with(end)) name.remove_suffix(end.size());
+  auto names = names_in_file(name, origins);
+  if (const auto* took_in = merged ? node.attribute<std::vector<std::string>>("took_in") : nullptr) {
+    for (const auto& other : *took_in) {
+      for (auto& original : names_in_file(other, origins)) names.push_back(std::move(original));
+    }
+  }
+  return names;
 }
 
 }  // namespace detail

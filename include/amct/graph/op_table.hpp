@@ -56,6 +56,13 @@ inline constexpr std::size_t kBiasInput = 2;
   return {1, 1, extent(0), inner(1)};
 }
 
+/// The axis of a weight along which its output channels lie; those of one group for ConvTranspose.
+[[nodiscard]] inline std::size_t channel_axis(const Node& node) {
+  const bool first =
+      node.op_type == "Conv" || (node.op_type == "Gemm" && node.attribute_or<std::int64_t>("transB", 0) != 0);
+  return first ? 0 : 1;
+}
+
 /// Shape in which `channels` scales multiply the output of a layer: [1, C, 1, 1] behind a 2-D convolution, [1, C]
 /// behind Gemm, MatMul and AveragePool, [] behind a MatMul by a vector, whose output lacks the axis.
 [[nodiscard]] inline Shape output_scale_shape(LayerKind kind, std::size_t channels, std::size_t weight_rank = 2) {

@@ -14,6 +14,7 @@
 #include <amct/core/layer_table.hpp>
 #include <amct/graph/capacity.hpp>
 #include <amct/graph/composites.hpp>
+#include <amct/graph/deployed_layer.hpp>
 #include <amct/graph/element_types.hpp>
 #include <amct/graph/ir.hpp>
 #include <amct/graph/op_table.hpp>
@@ -53,21 +54,12 @@ namespace detail {
           .depthwise = groups > 1 && inputs_per_group == 1};
 }
 
-/// A layer without weights. Arithmetic and Concat have data in all inputs that are no constants; elsewhere the inputs
-/// behind the first are shapes, axes or scales.
+/// A layer without weights.
 [[nodiscard]] inline LayerInfo describe_data(const Node& node, const Uses& uses) {
-  static constexpr std::string_view kAllInputsAreData[] = {"Add",    "Sub", "Mul", "Div",   "Pow",
-                                                           "MatMul", "Max", "Min", "Concat"};
-  const bool all = is_one_of(kAllInputsAreData, node.op_type) || !node.domain.empty();
-  const std::size_t candidates = all ? node.inputs.size() : 1;
-  int inputs = 0;
-  for (std::size_t i = 0; i < candidates; ++i) {
-    if (node.input(i) != kNoValue && uses.constant(node.input(i)) == nullptr) ++inputs;
-  }
   return {.name = node.name,
           .kind = node.op_type == "AveragePool" ? LayerKind::avg_pool2d : LayerKind::other,
           .op_type = node.op_type,
-          .activation_inputs = inputs};
+          .activation_inputs = static_cast<int>(data_inputs(node, uses).size())};
 }
 
 class QuantizableFinder {

@@ -48,22 +48,15 @@ namespace detail {
 
 }  // namespace detail
 
-/// What a check of a record must know of a network: its layers in the form in which they are quantized, with
-/// BatchNormalization folded into weights and bias, called by the names that records use (name_layers).
-/// \param skip_fusion  layers whose record says skip_fusion
-[[nodiscard]] inline RecordModel record_model(Graph graph, const FlavourRules& rules,
-                                              const std::vector<std::string>& skip_fusion = {}) {
+/// What a check of a record must know of a network that is in the form in which layers are quantized:
+/// BatchNormalization folded, nodes called as records call them.
+[[nodiscard]] inline RecordModel describe_layers(const Graph& graph, const FlavourRules& rules) {
   RecordModel model;
-  name_layers(graph, ModuleNames(graph));
-  for (const auto& node : graph.nodes) model.nodes.insert(node.name);
-  fuse_batch_norm(graph, skip_fusion, rules);
-  fold_weight_transpose(graph);
-  normalize_gemm(graph);
-
   auto found = find_quantizable(graph, rules);
   const Uses uses(graph);
   std::size_t next = 0;  // both lists are in model order
   for (const auto& node : graph.nodes) {
+    model.nodes.insert(node.name);
     if (next < found.layers.size() && found.layers[next].name == node.name) {
       model.layers.emplace(node.name, detail::record_layer(std::move(found.layers[next++]), node, graph, uses));
     } else {
@@ -71,8 +64,24 @@ namespace detail {
     }
   }
   for (const auto& layer : found.left_float) model.unquantized[layer.name] = layer.reason;
-  for (const auto& name : model.nodes) {
-    if (!model.layers.contains(name)) model.unquantized.emplace(name, "it is folded into another layer");
+  return model;
+}
+
+/// The same of a network as it was read: its layers with BatchNormalization folded into weights and bias, called by the
+/// names that records use (name_layers).
+/// \param skip_fusion  layers whose record says skip_fusion
+[[nodiscard]] inline RecordModel record_model(Graph graph, const FlavourRules& rules,
+                                              const std::vector<std::string>& skip_fusion = {}) {
+  name_layers(graph, ModuleNames(graph));
+  std::vector<std::string> names;
+  for (const auto& node : graph.nodes) names.push_back(node.name);
+  fuse_batch_norm(graph, skip_fusion, rules);
+  fold_weight_transpose(graph);
+  normalize_gemm(graph);
+
+  RecordModel model = describe_layers(graph, rules);
+  for (const auto& name : names) {
+    if (model.nodes.insert(name).second) model.unquantized.emplace(name, "it is folded into another layer");
   }
   return model;
 }

@@ -110,3 +110,47 @@ TEST_CASE("Behind a MatMul whose Add has an int32 bias the dequant node follows 
   CHECK(names(ElementType::int32) == Names{"mm", "add", "mm.dequant"});
   CHECK(names(ElementType::float32) == Names{"mm", "mm.dequant", "add"});
 }
+
+TEST_CASE("shift_bit is in bits 39 to 32 of the parameter, for each channel or once for all") {
+  for (const std::vector<std::uint32_t>& shifts : {std::vector<std::uint32_t>{3, 16}, std::vector<std::uint32_t>{5}}) {
+    Graph graph = two_layers().build();
+    LayerRecord layer = entry("a", 0.5F, {0.5F, 3.0F});
+    layer.shift_bit = shifts;
+    insert_dequant(graph, {layer});
+    const auto parameter = support::values<std::uint64_t>(*find_initializer(graph, "a.dequant.param"));
+    CHECK(parameter == std::vector<std::uint64_t>{0x3E800000U | std::uint64_t{shifts[0]} << 32U,
+                                                  0x3FC00000U | std::uint64_t{shifts.back()} << 32U});
+  }
+}
+
+TEST_CASE("Layers that stay float have no dequant node; a pool without weight factors has, and a product of two data") {
+  Graph graph = GraphBuilder()
+                    .input("x", {1, 1, 2, 2})
+                    .input("z", {2, 2})
+                    .node("Relu", "relu", {"x"}, "p")
+                    .node("AveragePool", "pool", {"p"}, "q", {{"kernel_shape", support::Ints{1, 1}}})
+                    .node("MatMul", "mm", {"q", "z"}, "y")
+                    .output("y")
+                    .build();
+  LayerRecord product{.name = "mm"};
+  for (const float scale : {0.5F, 3.0F}) {
+    const auto index = static_cast<std::int32_t>(product.record_d.size());
+    product.record_d.push_back({.scale_d = scale, .offset_d = 0, .index = index});
+  }
+  insert_dequant(graph, {entry("relu", 0.5F, {}), entry("pool", 0.25F, {}), product});
+  CHECK(node_names(graph) == Names{"relu", "pool", "pool.dequant", "mm", "mm.dequant"});
+  CHECK(find_initializer(graph, "pool.dequant.param")->data<std::uint64_t>()[0] == 0x3E800000U);
+  CHECK(find_initializer(graph, "mm.dequant.param")->data<std::uint64_t>()[0] == 0x3FC00000U);
+}
+
+TEST_CASE("The dequant node of a non-uniform layer lists the codes in use") {
+  Graph graph = two_layers().build();
+  LayerRecord layer = entry("a", 0.5F, {0.5F});
+  layer.params = {64, -85, 7};
+  layer.num_bits_w = 4;
+  insert_dequant(graph, {layer, entry("b", 0.5F, {0.5F})});
+  const auto* levels = graph.find_node("a.dequant")->attribute<std::vector<std::int64_t>>("weight_levels");
+  REQUIRE(levels != nullptr);
+  CHECK(*levels == std::vector<std::int64_t>{-85, 7, 64});
+  CHECK(graph.find_node("b.dequant")->attribute<std::vector<std::int64_t>>("weight_levels") == nullptr);
+}

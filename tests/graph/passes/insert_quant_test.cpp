@@ -163,3 +163,117 @@ TEST_CASE("Without records nothing is inserted") {
   insert_quant(graph, {});
   CHECK(node_names(graph) == Names{"a", "b", "add"});
 }
+
+namespace {
+
+LayerRecord inputs(const std::string& name, std::vector<ActivationRecord> record_d) {
+  return {.name = name, .record_d = std::move(record_d)};
+}
+ActivationRecord at(std::int32_t index, float scale, std::int32_t offset, int bits = 8) {
+  return {.scale_d = scale, .offset_d = offset, .index = index, .num_bits_d = bits};
+}
+
+Graph sum() {
+  return GraphBuilder().input("p", {1, 2}).input("q", {1, 2}).node("Add", "add", {"p", "q"}, "y").output("y").build();
+}
+
+}  // namespace
+
+TEST_CASE("Each recorded input of a layer that stays float has a quant and an anti-quant node") {
+  Graph graph = sum();
+  insert_quant(graph, {inputs("add", {at(1, 0.5F, 3), at(0, 0.25F, -7)})});
+  CHECK(node_names(graph) == Names{"add.quant.1", "add.anti_quant.1", "add.quant", "add.anti_quant", "add"});
+  const Node& quant = *graph.find_node("add.quant.1");
+  const Node& anti = *graph.find_node("add.anti_quant.1");
+  CHECK(name_of(graph, quant.inputs[0]) == "q");
+  CHECK(quant.attribute_or<float>("scale", 0.0F) == 2.0F);
+  CHECK(quant.attribute_or<float>("offset", 0.0F) == 3.0F);
+  CHECK(anti.op_type == "AscendAntiQuant");
+  CHECK(anti.inputs == quant.outputs);
+  CHECK(anti.attribute_or<float>("scale", 0.0F) == 0.5F);
+  CHECK(anti.attribute_or<float>("offset", 0.0F) == -3.0F);
+  CHECK(anti.attribute_or<std::string>("dst_type", "") == "INT8");
+  const Node& add = *graph.find_node("add");
+  CHECK(add.inputs == std::vector{graph.find_node("add.anti_quant")->outputs[0], anti.outputs[0]});
+  CHECK(graph.value(anti.outputs[0]).shape->size() == 2);
+}
+
+TEST_CASE("An input without factors stays as it is") {
+  Graph graph = sum();
+  insert_quant(graph, {inputs("add", {at(0, 0.25F, 0)})});
+  CHECK(node_names(graph) == Names{"add.quant", "add.anti_quant", "add"});
+  CHECK(name_of(graph, graph.nodes[2].inputs[1]) == "q");
+  Graph untouched = sum();
+  insert_quant(untouched, {{.name = "add", .skip_fusion = true}});
+  CHECK(node_names(untouched) == Names{"add"});
+}
+
+TEST_CASE("Records count the inputs that carry data: constants have no index") {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .initializer("c", floats({1}, {2}))
+                    .node("Mul", "mul", {"c", "x"}, "y")
+                    .output("y")
+                    .build();
+  insert_quant(graph, {inputs("mul", {at(0, 0.5F, 0)})});
+  CHECK(name_of(graph, graph.nodes[0].inputs[0]) == "x");
+  CHECK(name_of(graph, graph.nodes[2].inputs[0]) == "c");
+  const auto error = support::error_of([&] { insert_quant(graph, {inputs("mul", {at(1, 0.5F, 0)})}); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::record_value);
+  CHECK(error->where().layer == "mul");
+  CHECK(error->where().field == "record_d.index");
+  CHECK(error->message() == "got 1, but 1 input carries data");
+}
+
+TEST_CASE("Layers that read one value alike share both nodes, and a layer in integers the codes") {
+  Graph graph = GraphBuilder()
+                    .input("x", {1, 1, 2, 2})
+                    .initializer("w", floats({1, 1, 1, 1}, {1}))
+                    .node("Sigmoid", "a", {"x"}, "p")
+                    .node("Tanh", "b", {"x"}, "q")
+                    .node("Conv", "c", {"x", "w"}, "r")
+                    .output("p")
+                    .output("q")
+                    .output("r")
+                    .build();
+  LayerRecord conv = inputs("c", {at(0, 0.5F, 1)});
+  conv.scale_w = {1.0F};
+  insert_quant(graph, {inputs("a", {at(0, 0.5F, 1)}), inputs("b", {at(0, 0.5F, 1)}), conv});
+  CHECK(node_names(graph) == Names{"a.quant", "a.anti_quant", "a", "b", "c"});
+  CHECK(graph.nodes[3].inputs[0] == graph.nodes[1].outputs[0]);
+  CHECK(graph.nodes[4].inputs[0] == graph.nodes[0].outputs[0]);
+}
+
+TEST_CASE("A product of two quantized data computes in integers, one of a quantized and a float operand does not") {
+  const auto product = [] {
+    return GraphBuilder()
+        .input("p", {2, 2})
+        .input("q", {2, 2})
+        .node("MatMul", "mm", {"p", "q"}, "y")
+        .output("y")
+        .build();
+  };
+  Graph both = product();
+  insert_quant(both, {inputs("mm", {at(0, 0.5F, 0, 12), at(1, 0.25F, 0)})});
+  CHECK(node_names(both) == Names{"mm.quant", "mm.quant.1", "mm"});
+  Graph one = product();
+  insert_quant(one, {inputs("mm", {at(0, 0.5F, 0)})});
+  CHECK(node_names(one) == Names{"mm.quant", "mm.anti_quant", "mm"});
+}
+
+TEST_CASE("The width of the codes is dst_type, or num_bits where no type has it") {
+  const auto attributes = [](int bits) {
+    Graph graph = siblings();
+    LayerRecord layer = inputs("a", {at(0, 0.5F, 0, bits)});
+    layer.scale_w = {1.0F};
+    insert_quant(graph, {layer});
+    return std::pair(graph.nodes[0].attribute_or<std::string>("dst_type", ""),
+                     graph.nodes[0].attribute_or<std::int64_t>("num_bits", 0));
+  };
+  CHECK(attributes(4) == std::pair<std::string, std::int64_t>("INT4", 0));
+  CHECK(attributes(8) == std::pair<std::string, std::int64_t>("INT8", 0));
+  CHECK(attributes(9) == std::pair<std::string, std::int64_t>("INT16", 9));
+  CHECK(attributes(12) == std::pair<std::string, std::int64_t>("INT16", 12));
+  CHECK(attributes(16) == std::pair<std::string, std::int64_t>("INT16", 0));
+}

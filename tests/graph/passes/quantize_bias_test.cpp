@@ -125,3 +125,25 @@ TEST_CASE("The bias of a MatMul becomes int32 where it is the second input of it
   CHECK(values<std::int32_t>(bias({"m", "b"})) == std::vector<std::int32_t>{6, -6});
   CHECK(bias({"b", "m"}).type() == ElementType::float32);
 }
+
+TEST_CASE("The third input of a layer without weights is no bias") {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .initializer("low", floats({}, {0}))
+                    .initializer("high", floats({}, {6}))
+                    .node("Clip", "clip", {"x", "low", "high"}, "y")
+                    .output("y")
+                    .build();
+  LayerRecord record{.name = "clip"};
+  record.record_d.push_back({.scale_d = 0.5F, .offset_d = 0, .index = 0});
+  quantize_bias(graph, {record});
+  CHECK(values(*find_initializer(graph, "high")) == std::vector<float>{6});
+}
+
+TEST_CASE("The first input of record_d gives the scale of the accumulator") {
+  Graph graph = conv({0.625F, -0.375F}).build();
+  LayerRecord record{.name = "conv", .scale_w = {0.5F}};
+  record.record_d.push_back({.scale_d = 0.5F, .offset_d = 0, .index = 0});
+  quantize_bias(graph, {record});
+  CHECK(values<std::int32_t>(*find_initializer(graph, "b")) == std::vector<std::int32_t>{2, -2});
+}

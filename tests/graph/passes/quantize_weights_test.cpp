@@ -97,3 +97,81 @@ TEST_CASE("Layers that share a weight with other scales, or with one that stays 
   CHECK(values(*find_initializer(mixed, "w")) == std::vector<float>{6});
   CHECK(support::name_of(mixed, mixed.nodes[0].inputs[1]) == "w");
 }
+
+namespace {
+
+/// The codes of a MatMul's weight under a record.
+Codes matmul_codes(const Tensor& weight, LayerRecord record) {
+  Graph graph =
+      GraphBuilder().input("x").initializer("w", weight).node("MatMul", "mm", {"x", "w"}, "y").output("y").build();
+  record.name = "mm";
+  quantize_weights(graph, {record});
+  return values<std::int8_t>(*find_initializer(graph, "w"));
+}
+
+}  // namespace
+
+TEST_CASE("Narrower weights saturate at the ends of their width") {
+  const Tensor weight = floats({1, 4}, {100, -100, 5, -6.5F});
+  CHECK(matmul_codes(weight, {.scale_w = {1.0F}, .num_bits_w = 4}) == Codes{7, -8, 5, -6});
+  CHECK(matmul_codes(weight, {.scale_w = {1.0F}, .wts_type = "INT6"}) == Codes{31, -32, 5, -6});
+  CHECK(matmul_codes(weight, {.scale_w = {1.0F}, .wts_type = "INT7"}) == Codes{63, -64, 5, -6});
+  CHECK(matmul_codes(weight, {.scale_w = {1.0F}, .dst_type = "INT4"}) == Codes{7, -8, 5, -6});
+  const auto error = support::error_of([&] { (void)matmul_codes(weight, {.scale_w = {1.0F}, .num_bits_w = 9}); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::record_value);
+  CHECK(error->where().field == "num_bits_w");
+}
+
+TEST_CASE("Weights of a non-uniform layer get the code of the nearest level, of two the lower one") {
+  // Levels at -8.5, 0.7 and 6.4.
+  const Tensor weight = floats({1, 6}, {-100, -3.9F, -3.8F, 3.55F, 3.6F, 100});
+  CHECK(matmul_codes(weight, {.scale_w = {0.1F}, .num_bits_w = 4, .params = {64, -85, 7}}) ==
+        Codes{-85, -85, 7, 7, 64, 64});
+}
+
+TEST_CASE("Each channel may have levels of its own") {
+  std::vector<std::int32_t> params(32, 0);
+  for (std::size_t i = 0; i < 16; ++i) params[i] = static_cast<std::int32_t>(i) - 8;
+  for (std::size_t i = 16; i < 32; ++i) params[i] = 3 * (static_cast<std::int32_t>(i) - 24);
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .initializer("w", floats({2, 1, 1, 2}, {5.2F, 9, 5.2F, 9}))
+                    .node("Conv", "conv", {"x", "w"}, "y")
+                    .output("y")
+                    .build();
+  quantize_weights(graph, {{.name = "conv", .scale_w = {1.0F, 0.5F}, .num_bits_w = 4, .params = params}});
+  // The second channel has levels at -12, -10.5 ... 10.5, which are 3 codes apart.
+  CHECK(values<std::int8_t>(*find_initializer(graph, "w")) == Codes{5, 7, 9, 18});
+}
+
+TEST_CASE("NUQ takes the level next to the INT8 code, of two the lower one") {
+  const Tensor weight = floats({1, 5}, {-300, -4.6F, 4.4F, 5.6F, 300});
+  CHECK(matmul_codes(weight, {.scale_w = {1.0F}, .cluster = {-100, 0, 10}}) == Codes{-100, 0, 0, 10, 10});
+}
+
+TEST_CASE("Levels that no list of codes can be are refused") {
+  const Tensor weight = floats({1, 2}, {1, 2});
+  const auto refused = [&](LayerRecord record) {
+    const auto error = support::error_of([&] { (void)matmul_codes(weight, std::move(record)); });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::record_value);
+    return error->where().field + ": " + error->message();
+  };
+  const std::vector<std::int32_t> many(17, 1);
+  CHECK(refused({.scale_w = {1.0F}, .num_bits_w = 4, .params = many}) ==
+        "params: got 17 codes, expected at most 16, or 16 for each of the weight scales");
+  CHECK(refused({.scale_w = {1.0F}, .cluster = {-129}}) == "cluster: has a code outside -128 to 127");
+  CHECK(refused({.scale_w = {1.0F}, .params = {0, 128}}) == "params: has a code outside -128 to 127");
+}
+
+TEST_CASE("Data in the place of a weight are no weight") {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .initializer("c", floats({1}, {2}))
+                    .node("Mul", "mul", {"x", "c"}, "y")
+                    .output("y")
+                    .build();
+  quantize_weights(graph, {{.name = "mul", .scale_w = {1.0F}}});
+  CHECK(find_initializer(graph, "c")->type() == ElementType::float32);
+}

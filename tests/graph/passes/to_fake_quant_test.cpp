@@ -135,19 +135,22 @@ TEST_CASE("The dequant scale has the shape that fits the output of its layer") {
   CHECK(shape_behind("AveragePool", {}, {1}) == Shape{1, 1});
 }
 
-TEST_CASE("INT16 activations are clipped to sixteen bits, other types are refused") {
-  Graph graph = deployed(conv_net(), {entry("conv", {0.5F}, "INT16")});
-  Graph wide = graph;
-  to_fake_quant(wide);
-  CHECK(constant(wide, "conv.quant.fakequant.min_val") == std::vector<float>{-32768});
-  CHECK(constant(wide, "conv.quant.fakequant.max_val") == std::vector<float>{32767});
+TEST_CASE("Activations are clipped to the ends of their width, unknown types are refused") {
+  for (const int bits : {4, 8, 9, 12, 16}) {
+    Graph graph = deployed(conv_net(), {entry("conv", {0.5F}, "INT" + std::to_string(bits))});
+    to_fake_quant(graph);
+    const CodeRange range{bits};
+    CHECK(constant(graph, "conv.quant.fakequant.min_val") == std::vector{static_cast<float>(range.min())});
+    CHECK(constant(graph, "conv.quant.fakequant.max_val") == std::vector{static_cast<float>(range.max())});
+  }
 
-  graph.find_node("conv.quant")->set_attribute("dst_type", std::string("INT4"));
+  Graph graph = deployed(conv_net(), {entry("conv", {0.5F})});
+  graph.find_node("conv.quant")->set_attribute("dst_type", std::string("UINT8"));
   const auto error = support::error_of([&] { to_fake_quant(graph); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::model_unsupported);
   CHECK(error->where().layer == "conv.quant");
-  CHECK(support::contains(error->what(), "INT4"));
+  CHECK(support::contains(error->what(), "UINT8"));
 }
 
 TEST_CASE("A shared quant node becomes one chain") {
@@ -217,4 +220,104 @@ TEST_CASE("Behind a MatMul by a vector the scale has no axes, as the output lack
                          {entry("mm", {1.0F})});
   to_fake_quant(graph);
   CHECK(graph.find_node("mm.fakedequant.dqscale")->attribute<Tensor>("value")->shape() == Shape{});
+}
+
+TEST_CASE("An anti-quant node becomes one Mul, since the codes have lost their offset already") {
+  LayerRecord record{.name = "sigmoid"};
+  record.record_d.push_back({.scale_d = 0.5F, .offset_d = -3, .index = 0});
+  Graph graph = deployed(GraphBuilder().input("x").node("Sigmoid", "sigmoid", {"x"}, "y").output("y"), {record});
+  to_fake_quant(graph);
+  const Node* mul = graph.find_node("sigmoid.anti_quant.fakeantiquant.mul");
+  REQUIRE(mul != nullptr);
+  CHECK(mul->op_type == "Mul");
+  CHECK(mul->inputs[0] == graph.find_node("sigmoid.quant.fakequant.sub")->outputs[0]);
+  CHECK(constant(graph, "sigmoid.anti_quant.fakeantiquant.scale") == std::vector<float>{0.5F});
+  CHECK(graph.find_node("sigmoid")->inputs[0] == mul->outputs[0]);
+}
+
+namespace {
+
+/// A MatMul whose accumulator becomes codes of another scale.
+Graph requantized(const std::string& contract) {
+  Graph graph = deployed(conv_net(), {entry("conv", {0.5F, 0.25F})});
+  Node& dequant = *graph.find_node("conv.dequant");
+  dequant.op_type = "AscendReQuant";
+  dequant.name = "conv.requant";
+  dequant.attributes = {{"scale", 10.0F},
+                        {"offset", -7.0F},
+                        {"dst_type", std::string("INT8")},
+                        {"contract", contract},
+                        {"code_min", std::int64_t{-7}}};
+  to_fake_quant(graph);
+  return graph;
+}
+Names types_of(const Graph& graph, const std::string& start) {
+  Names types;
+  for (const Node& node : graph.nodes) {
+    if (node.name.starts_with(start)) types.push_back(node.op_type);
+  }
+  return types;
+}
+
+}  // namespace
+
+TEST_CASE("A ReQuant becomes the nodes of a dequant and a quant node") {
+  const Graph graph = requantized("two_products");
+  CHECK(types_of(graph, "conv.requant.fakedequant.") == Names{"Constant", "Mul"});
+  CHECK(types_of(graph, "conv.requant.fakequant.") ==
+        Names{"Constant", "Constant", "Constant", "Constant", "Mul", "Round", "Add", "Clip", "Sub"});
+  CHECK(constant(graph, "conv.requant.fakedequant.dqscale") == std::vector<float>{0.25F, 0.125F});
+  CHECK(graph.find_node("conv.requant.fakedequant.dqscale")->attribute<Tensor>("value")->shape() == Shape{1, 2, 1, 1});
+  CHECK(constant(graph, "conv.requant.fakequant.scale") == std::vector<float>{10});
+  CHECK(constant(graph, "conv.requant.fakequant.min_val") == std::vector<float>{-7});
+  CHECK(constant(graph, "conv.requant.fakequant.max_val") == std::vector<float>{127});
+  CHECK(values(*find_initializer(graph, "w")) == std::vector<float>{2, -8});
+}
+
+TEST_CASE("A ReQuant with one product has one Mul; the NPU's adds before it rounds") {
+  const Graph one = requantized("one_product");
+  CHECK(constant(one, "conv.requant.fakedequant.dqscale") == std::vector<float>{2.5F, 1.25F});
+  CHECK(types_of(one, "conv.requant.fakequant.") ==
+        Names{"Constant", "Constant", "Constant", "Round", "Add", "Clip", "Sub"});
+  CHECK(types_of(requantized("one_product_add_then_round"), "conv.requant.fakequant.") ==
+        Names{"Constant", "Constant", "Constant", "Add", "Round", "Clip", "Sub"});
+}
+
+TEST_CASE("With shift_bit the accumulator is shifted down and kept within sixteen bits") {
+  LayerRecord record = entry("conv", {0.5F, 0.25F});
+  record.shift_bit = {1, 4};
+  Graph graph = deployed(conv_net(), {record});
+  to_fake_quant(graph);
+  CHECK(types_of(graph, "conv.fakedequant.") ==
+        Names{"Constant", "Constant", "Constant", "Mul", "Floor", "Clip", "Constant", "Mul"});
+  CHECK(constant(graph, "conv.fakedequant.shift") == std::vector<float>{0.5F, 0.0625F});
+  CHECK(constant(graph, "conv.fakedequant.shift_min") == std::vector<float>{-32768});
+  CHECK(constant(graph, "conv.fakedequant.shift_max") == std::vector<float>{32767});
+  CHECK(constant(graph, "conv.fakedequant.dqscale") == std::vector<float>{0.5F, 2});
+}
+
+TEST_CASE("Packed weights of four bits are unpacked") {
+  Graph graph = deployed(GraphBuilder()
+                             .input("x", {1, 2})
+                             .initializer("w", floats({2, 1}, {3, -4}))
+                             .node("MatMul", "mm", {"x", "w"}, "y")
+                             .output("y"),
+                         {{.name = "mm", .scale_d = 0.5F, .offset_d = 0, .scale_w = {1.0F}, .wts_type = "INT4"}});
+  graph = pack_int4_weights(std::move(graph), {{.name = "mm", .scale_w = {1.0F}, .wts_type = "INT4"}});
+  REQUIRE(find_initializer(graph, "w")->shape() == Shape{1, 1});
+  to_fake_quant(graph);
+  CHECK(values(*find_initializer(graph, "w")) == std::vector<float>{3, -4});
+}
+
+TEST_CASE("A dequant node that reads no layer's accumulator is refused") {
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .initializer("param", dequant_parameter(1.0F, {1.0F}))
+                    .node("AscendDequant", "d", {"x", "param"}, "y")
+                    .output("y")
+                    .build();
+  const auto error = support::error_of([&] { to_fake_quant(graph); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::model_unsupported);
+  CHECK(error->where().layer == "d");
 }

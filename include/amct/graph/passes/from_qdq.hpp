@@ -178,13 +178,6 @@ AMCT_EXACT_END
   return found;
 }
 
-/// The axis of a weight along which its layer's output channels lie.
-[[nodiscard]] inline std::size_t channel_axis(const Node& node) {
-  const bool first =
-      node.op_type == "Conv" || (node.op_type == "Gemm" && node.attribute_or<std::int64_t>("transB", 0) != 0);
-  return first ? 0 : 1;
-}
-
 /// Scales of a weight, one for all or one an output channel; empty if they lie along another axis.
 [[nodiscard]] inline std::vector<float> channel_scales(const Node& node, const QdqConstant& weight) {
   if (weight.scale.size() == 1) return weight.scale;

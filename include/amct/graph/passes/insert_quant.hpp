@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <amct/graph/deployed_layer.hpp>
 #include <amct/graph/ir.hpp>
 #include <amct/graph/names.hpp>
+#include <amct/graph/quant_nodes.hpp>
 #include <amct/graph/uses.hpp>
 #include <amct/record/record.hpp>
 
@@ -34,41 +36,74 @@ namespace detail {
   return *pad;
 }
 
+/// Makes the quant nodes in front of layers. Inputs that read one value with equal factors share them.
+class QuantInserter {
+ public:
+  explicit QuantInserter(Graph& graph) : graph_(graph), names_(graph) {}
+
+  /// The value that holds the codes of `from`; with `back_to_float` the numbers that the codes stand for.
+  ValueId quantized(ValueId from, const InputFactors& input, const std::string& layer, bool back_to_float) {
+    const std::string end = input.index == 0 ? "" : '.' + std::to_string(input.index);
+    const ValueId codes = shared(codes_, from, input, layer + ".quant" + end, make_quant);
+    return back_to_float ? shared(reals_, codes, input, layer + ".anti_quant" + end, make_anti_quant) : codes;
+  }
+
+  /// Appends a node of the graph behind the quant nodes in front of it.
+  void append(Node node) { nodes_.push_back(std::move(node)); }
+  [[nodiscard]] std::vector<Node> take() { return std::move(nodes_); }
+
+ private:
+  using Key = std::tuple<ValueId, float, std::int32_t, int>;  // what is read, scale, offset, bits
+
+  template <class Make>
+  ValueId shared(std::map<Key, ValueId>& made, ValueId from, const InputFactors& input, const std::string& name,
+                 const Make& make) {
+    auto [entry, is_new] = made.try_emplace({from, 1.0F / input.scale, input.offset, input.bits}, kNoValue);
+    if (is_new) {
+      const std::string unique = names_.node(name);
+      entry->second = graph_.add_value({.name = names_.value(unique + ".output0"), .shape = graph_.value(from).shape});
+      nodes_.push_back(make(unique, input, from, entry->second));
+    }
+    return entry->second;
+  }
+
+  Graph& graph_;
+  UniqueNames names_;
+  std::map<Key, ValueId> codes_, reals_;
+  std::vector<Node> nodes_;
+};
+
 }  // namespace detail
 
-/// Puts an AscendQuant node `<layer>.quant` before each layer of the record: attributes scale = 1/scale_d, offset and
-/// dst_type. Layers that read the same value with equal scale, offset and type share the node of the first.
+/// Puts an AscendQuant node before each quantized input of the record's layers: `<layer>.quant` for the input with
+/// index 0, `<layer>.quant.<index>` for others. Layers that do not compute in integers get an AscendAntiQuant node
+/// `<layer>.anti_quant[.<index>]` behind it. Inputs that read the same value with equal scale, offset and width share
+/// the nodes of the first.
+/// \throws Error record_value for factors of an input that the layer does not have
 inline void insert_quant(Graph& graph, const Record& record) {
+  struct Place {
+    std::string layer;
+    QuantizedInput input;
+    bool back_to_float;
+  };
+  std::map<std::string, std::vector<Place>> places;  // by the node that reads the quant node
   const Uses uses(graph);
-  std::map<std::string, const LayerRecord*> quant_before;  // name of the node that reads the quant node -> its layer
-  for (const auto& layer : record) {
-    if (const Node* node = graph.find_node(layer.name)) quant_before[detail::quant_position(*node, uses).name] = &layer;
-  }
+  for_each_deployed_layer(graph, record, uses, [&](const Node& node, const DeployedLayer& layer) {
+    auto& before = places[detail::quant_position(node, uses).name];
+    for (const auto& input : layer.inputs) before.push_back({node.name, input, !layer.computes_in_integers});
+  });
 
-  UniqueNames names(graph);
-  std::map<std::tuple<ValueId, float, std::int32_t, std::string>, ValueId> shared;
-  std::vector<Node> nodes;
+  detail::QuantInserter inserter(graph);
   for (auto& node : graph.nodes) {
-    if (const auto found = quant_before.find(node.name); found != quant_before.end()) {
-      const LayerRecord& layer = *found->second;
-      const float inverse = 1.0F / *layer.scale_d;
-      const std::string type = layer.act_type.value_or("INT8");
-      auto [entry, is_new] = shared.try_emplace({node.inputs[0], inverse, *layer.offset_d, type}, kNoValue);
-      if (is_new) {
-        const std::string name = names.node(layer.name + ".quant");
-        entry->second = graph.add_value({.name = names.value(name + ".output0")});
-        nodes.push_back({"AscendQuant",
-                         "",
-                         name,
-                         {node.inputs[0]},
-                         {entry->second},
-                         {{"scale", inverse}, {"offset", static_cast<float>(*layer.offset_d)}, {"dst_type", type}}});
+    if (const auto found = places.find(node.name); found != places.end()) {
+      for (const auto& [layer, input, back_to_float] : found->second) {
+        ValueId& id = node.inputs[input.port];
+        id = inserter.quantized(id, input.factors, layer, back_to_float);
       }
-      node.inputs[0] = entry->second;
     }
-    nodes.push_back(std::move(node));
+    inserter.append(std::move(node));
   }
-  graph.nodes = std::move(nodes);
+  graph.nodes = inserter.take();
 }
 
 }  // namespace amct::graph

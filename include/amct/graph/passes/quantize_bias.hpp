@@ -7,6 +7,7 @@
 
 #include <amct/core/error.hpp>
 #include <amct/core/tensor.hpp>
+#include <amct/graph/deployed_layer.hpp>
 #include <amct/graph/edit.hpp>
 #include <amct/graph/ir.hpp>
 #include <amct/graph/matmul_bias.hpp>
@@ -24,23 +25,22 @@ namespace amct::graph {
 inline void quantize_bias(Graph& graph, const Record& record) {
   const Uses uses(graph);
   UniqueNames names(graph);
-  for (const auto& layer : record) {
-    const Node* node = graph.find_node(layer.name);
-    const BiasPlace place = node == nullptr ? BiasPlace{} : bias_place(*node, uses);
-    if (place.node == nullptr) continue;
+  for_each_deployed_layer(graph, record, uses, [&](const Node& node, const DeployedLayer& layer) {
+    if (!layer.computes_in_integers || layer_weight(node, graph) == nullptr) return;
+    const BiasPlace place = bias_place(node, uses);
+    const Tensor* bias = place.node == nullptr ? nullptr : uses.constant(place.node->inputs[place.input]);
+    if (bias == nullptr) return;
     const ValueId id = place.node->inputs[place.input];
-    const Tensor* bias = uses.constant(id);
-    if (bias == nullptr) continue;
     Tensor codes(ElementType::int32, bias->shape());
-    check(amct::quantize_bias(bias->data<float>(), *layer.scale_d, layer.scale_w, codes.data<std::int32_t>()),
-          {.layer = layer.name, .field = "bias"});
+    check(amct::quantize_bias(bias->data<float>(), layer.scale_d, layer.scale_w, codes.data<std::int32_t>()),
+          {.layer = node.name, .field = "bias"});
     if (graph.value(id).initializer && uses.has_single_use(id)) {
       replace_initializer(graph, id, std::move(codes));
     } else {
       graph.find_node(place.node->name)->inputs[place.input] =
-          add_initializer(graph, names.value(layer.name + ".bias"), std::move(codes));
+          add_initializer(graph, names.value(node.name + ".bias"), std::move(codes));
     }
-  }
+  });
   remove_unused(graph);
 }
 
