@@ -36,7 +36,7 @@ class Interpreter {
     last_reader_.assign(graph.values.size(), kNever);
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
       const graph::Node& node = graph.nodes[n];
-      ops_.push_back(*ops.find(graph, node));
+      ops_.push_back(ops.make(graph, node));
       bodies_.emplace_back(node, ops);
       for (const auto id : node.inputs) {
         if (id != graph::kNoValue) last_reader_[index(id)] = n;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -69,6 +70,49 @@ TEST_CASE("ConvInteger is exact at depths beyond 256") {
     }
   }
   check_typed<std::int32_t>(run_op("ConvInteger", {x, w}), {1, 2, 1, 1}, expected);
+}
+
+TEST_CASE("ConvInteger is exact modulo 2^32 where sums are longer than int32") {
+  constexpr std::int64_t kChannels = 40000;
+  Tensor x(ElementType::uint8, {1, 2 * kChannels, 1, 2});
+  Tensor w(ElementType::uint8, {2, kChannels, 1, 1});
+  for (auto* tensor : {&x, &w}) {
+    const auto codes = tensor->data<std::uint8_t>();
+    std::fill(codes.begin(), codes.end(), std::uint8_t{255});
+  }
+  x.data<std::uint8_t>()[1] = 0;      // first channel, second pixel
+  w.data<std::uint8_t>()[40000] = 0;  // first channel of the second group
+  const auto sum = [](std::int64_t channels) { return static_cast<std::int32_t>(channels * 255 * 255); };
+  check_typed<std::int32_t>(run_op("ConvInteger", {x, w}, {{"group", std::int64_t{2}}}), {1, 2, 1, 2},
+                            {sum(kChannels), sum(kChannels - 1), sum(kChannels - 1), sum(kChannels - 1)});
+}
+
+TEST_CASE("Padding of ConvInteger is the zero point, also where all weights have one of their own") {
+  // Differences of weights and zero points beyond int8 take another way than those within.
+  const NaiveConv geometry{.stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {1, 1}, .pad_end = {1, 1}, .groups = 1};
+  const Tensor x = some_codes<std::int8_t>({1, 3, 4, 5}, 3);
+  const Tensor w = some_codes<std::uint8_t>({5, 3, 3, 3}, 4);
+  for (const int zero : {0, 128, 255}) {
+    CAPTURE(zero);
+    const Tensor expected =
+        naive_conv(centred_floats<std::int8_t>(x, {-77}), centred_floats<std::uint8_t>(w, {zero}), nullptr, geometry);
+    const Tensor y =
+        run_op("ConvInteger", {x, w, Tensor::scalar<std::int8_t>(-77), Tensor::scalar(static_cast<std::uint8_t>(zero))},
+               geometry.attributes());
+    const auto whole = values(expected);
+    check_typed<std::int32_t>(y, expected.shape(), {whole.begin(), whole.end()});
+  }
+}
+
+TEST_CASE("Depthwise ConvInteger") {
+  const NaiveConv geometry{.stride = {2, 1}, .dilation = {1, 1}, .pad_begin = {1, 1}, .pad_end = {1, 1}, .groups = 7};
+  const Tensor x = some_codes<std::uint8_t>({2, 7, 5, 6}, 5);
+  const Tensor w = some_codes<std::int8_t>({7, 1, 3, 3}, 6);
+  const Tensor expected =
+      naive_conv(centred_floats<std::uint8_t>(x, {200}), centred_floats<std::int8_t>(w, {0}), nullptr, geometry);
+  const Tensor y = run_op("ConvInteger", {x, w, Tensor::scalar<std::uint8_t>(200)}, geometry.attributes());
+  const auto whole = values(expected);
+  check_typed<std::int32_t>(y, expected.shape(), {whole.begin(), whole.end()});
 }
 
 TEST_CASE("QLinearConv requantizes each channel") {

@@ -14,32 +14,37 @@ using namespace amct;
 using namespace amct::exec;
 using namespace support;
 
-TEST_CASE("Codes minus their zero points") {
-  const Tensor codes = typed<std::uint8_t>({2, 2}, {0, 255, 7, 8});
-  CHECK(centred(codes, {1, 1, 2, 2}, std::vector<std::int32_t>{255, 8}) == std::vector<float>{-255, 0, -1, 0});
-  CHECK(centred(codes, {1, 1, 2, 2}, std::vector<std::int32_t>{1}) == std::vector<float>{-1, 254, 6, 7});
-  CHECK(centred(typed<std::int8_t>({2}, {-128, 127}), {1, 1, 2, 1}, std::vector<std::int32_t>{127, -128}) ==
-        std::vector<float>{-255, 255});
+TEST_CASE("Unsigned codes become signed ones with lower zero points, signed ones stay") {
+  const auto flipped = to_signed(typed<std::uint8_t>({2, 2}, {0, 255, 7, 128}), {255, 8});
+  CHECK(flipped.codes == std::vector<std::int8_t>{-128, 127, -121, 0});
+  CHECK(flipped.zeros == std::vector<std::int32_t>{127, -120});
+  const auto kept = to_signed(typed<std::int8_t>({2}, {-128, 127}), {3});
+  CHECK(kept.codes == std::vector<std::int8_t>{-128, 127});
+  CHECK(kept.zeros == std::vector<std::int32_t>{3});
 }
 
-TEST_CASE("Integer products are exact where float32 alone is not") {
-  for (const std::size_t depth : {1U, 255U, 256U, 257U, 700U}) {
+TEST_CASE("Products of codes less their zero points are exact modulo 2^32, at any depth") {
+  for (const std::size_t depth : {0U, 1U, 3U, 255U, 32768U, 32769U, 70000U}) {
     CAPTURE(depth);
-    // Odd magnitudes near 255 make sums that need more than 24 bits.
-    std::vector<float> a(2 * depth), b(depth * 3);
-    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(255 - static_cast<int>(i * 7 % 5));
-    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(254 - static_cast<int>(i * 3 % 7));
-    std::vector<std::int32_t> c{1, 2, 3, 4, 5, 6};
-    std::vector<std::int32_t> expected = c;
-    for (std::size_t i = 0; i < 2; ++i) {
-      for (std::size_t j = 0; j < 3; ++j) {
-        for (std::size_t p = 0; p < depth; ++p) {
-          expected[i * 3 + j] += static_cast<std::int32_t>(a[i * depth + p]) * static_cast<std::int32_t>(b[p * 3 + j]);
+    std::vector<std::int8_t> a(2 * depth, -128), b(depth * 3, -128);  // the longest sums
+    for (std::size_t i = 0; i < a.size(); i += 1000) a[i] = static_cast<std::int8_t>(i % 7);
+    for (std::size_t i = 0; i < b.size(); i += 1001) b[i] = static_cast<std::int8_t>(i % 5);
+    const std::vector<std::int32_t> zeros_b{127, -3, 0};
+    for (const auto& zeros_a : {std::vector<std::int32_t>{127}, std::vector<std::int32_t>{127, -128}}) {
+      std::vector<std::int32_t> expected;
+      for (std::size_t i = 0; i < 2; ++i) {
+        for (std::size_t j = 0; j < 3; ++j) {
+          std::int64_t sum = 0;
+          for (std::size_t p = 0; p < depth; ++p) {
+            sum += std::int64_t{a[i * depth + p] - zeros_a[i % zeros_a.size()]} * (b[p * 3 + j] - zeros_b[j]);
+          }
+          expected.push_back(static_cast<std::int32_t>(sum));
         }
       }
+      std::vector<std::int32_t> c(6, 99);
+      multiply_codes(2, a.data(), zeros_a, b.data(), WeightLayout::matrix(depth, 3), zeros_b, c.data());
+      CHECK(c == expected);
     }
-    multiply_integers(2, 3, depth, a.data(), b.data(), c.data());
-    CHECK(c == expected);
   }
 }
 

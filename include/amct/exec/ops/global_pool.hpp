@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,16 +23,16 @@ namespace amct::exec::ops {
 namespace detail {
 
 /// Makes one number, pool(plane), of all spatial elements of each channel.
-template <class Pool>
+template <class T = float, class Pool>
 void pool_planes(const OpContext& context, const Pool& pool) {
-  const Tensor& x = context.floats(0);
+  const Tensor& x = context.input(0, element_type_of<T>);
   const Shape& shape = x.shape();
   if (shape.rank() < 3) context.fail("input " + to_string(shape) + " has no spatial axes");
   std::vector<std::int64_t> dims(shape.rank(), 1);
   dims[0] = shape[0];
   dims[1] = shape[1];
-  const auto from = x.data<float>();
-  const auto y = context.make_output(Shape(std::move(dims)));
+  const auto from = x.data<T>();
+  const auto y = context.make_output<T>(Shape(std::move(dims)));
   const auto size = static_cast<std::size_t>(shape.count(2, shape.rank()));
   parallel_for(y.size(), std::max<std::size_t>(1, kElementGrain / std::max<std::size_t>(1, size)),
                [&](std::size_t first, std::size_t count) {
@@ -48,8 +49,17 @@ inline void global_average_pool(const OpContext& context) {
   });
 }
 
-/// ONNX GlobalMaxPool.
-inline void global_max_pool(const OpContext& context) { detail::pool_planes(context, max_f32); }
+/// ONNX GlobalMaxPool, also of codes.
+inline void global_max_pool(const OpContext& context) {
+  const auto largest = []<class T>(std::span<const T> plane) {
+    return plane.empty() ? std::numeric_limits<T>::lowest() : *std::max_element(plane.begin(), plane.end());
+  };
+  switch (context.input(0).type()) {
+    case ElementType::int8: return detail::pool_planes<std::int8_t>(context, largest);
+    case ElementType::int16: return detail::pool_planes<std::int16_t>(context, largest);
+    default: return detail::pool_planes(context, max_f32);
+  }
+}
 
 /// ONNX GlobalLpPool.
 inline void global_lp_pool(const OpContext& context) {

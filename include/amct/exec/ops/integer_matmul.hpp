@@ -14,6 +14,7 @@
 #include <amct/exec/ops/codes.hpp>
 #include <amct/exec/ops/integer_product.hpp>
 #include <amct/exec/ops/matmul.hpp>
+#include <amct/kernel/packed_weights.hpp>
 
 namespace amct::exec::ops {
 
@@ -27,21 +28,21 @@ namespace detail {
 }
 
 /// The accumulators of A and B, which may have a zero point for each row of A and column of B.
-inline void accumulate(const BatchedProduct& product, const Tensor& a, std::span<const std::int32_t> zeros_a,
-                       const Tensor& b, std::span<const std::int32_t> zeros_b, std::span<std::int32_t> acc) {
+inline void accumulate(const BatchedProduct& product, const SignedCodes& a, const SignedCodes& b,
+                       std::span<std::int32_t> acc) {
   const auto m = static_cast<std::size_t>(product.m);
   const auto n = static_cast<std::size_t>(product.n);
   const auto k = static_cast<std::size_t>(product.k);
-  const auto left = centred(a, {1, product.left_batch.size(), m, k}, zeros_a);
-  const auto right = centred(b, {1, product.right_batch.size() * k, n, 1}, zeros_b);
-  std::fill(acc.begin(), acc.end(), 0);
+  const WeightLayout layout = WeightLayout::matrix(k, n);
   if (product.right_batch.size() == 1) {  // one matrix for all rows: a single product
-    return multiply_integers(product.batch.size() * m, n, k, left.data(), right.data(), acc.data());
+    return multiply_codes(product.batch.size() * m, a.codes.data(), a.zeros, b.codes.data(), layout, b.zeros,
+                          acc.data());
   }
-  for_each_broadcast(
-      product.batch, product.left_batch, product.right_batch, [&](std::size_t i, std::size_t ia, std::size_t ib) {
-        multiply_integers(m, n, k, left.data() + ia * m * k, right.data() + ib * k * n, acc.data() + i * m * n);
-      });
+  for_each_broadcast(product.batch, product.left_batch, product.right_batch,
+                     [&](std::size_t i, std::size_t ia, std::size_t ib) {
+                       multiply_codes(m, a.codes.data() + ia * m * k, a.zeros, b.codes.data() + ib * k * n, layout,
+                                      b.zeros, acc.data() + i * m * n);
+                     });
 }
 
 /// The only value, or the one of a row.
@@ -60,7 +61,8 @@ inline void matmul_integer(const OpContext& context) {
   const Tensor& b = context.input(1);
   const auto zeros_a = zero_points(context, 2, a.type(), static_cast<std::size_t>(product.m));
   const auto zeros_b = zero_points(context, 3, b.type(), static_cast<std::size_t>(product.n));
-  detail::accumulate(product, a, zeros_a, b, zeros_b, context.make_output<std::int32_t>(product.result));
+  detail::accumulate(product, to_signed(a, zeros_a), to_signed(b, zeros_b),
+                     context.make_output<std::int32_t>(product.result));
 }
 
 /// ONNX QLinearMatMul: the codes of a product of codes. Scales and zero points are one for the tensor, or one for each
@@ -80,7 +82,8 @@ inline void qlinear_matmul(const OpContext& context) {
   const auto zeros_y = zero_points(context, 7, type, m);
   Tensor& y = context.make_output(0, type, product.result);
   std::vector<std::int32_t> acc(y.size());
-  detail::accumulate(product, a, zero_points(context, 2, a.type(), m), b, zero_points(context, 5, b.type(), n), acc);
+  detail::accumulate(product, to_signed(a, zero_points(context, 2, a.type(), m)),
+                     to_signed(b, zero_points(context, 5, b.type(), n)), acc);
   const bool by_row = std::max({scales_a.size(), scales_y.size(), zeros_y.size()}) > 1;
   const std::size_t all_rows = product.batch.size() * m;
   const std::size_t rows = by_row ? 1 : all_rows;  // with the same parameters

@@ -2,18 +2,23 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include <amct/core/bits.hpp>
 #include <amct/core/granularity.hpp>
 #include <amct/core/requantize.hpp>
 #include <amct/core/tensor.hpp>
-#include <amct/exec/blas.hpp>
 #include <amct/exec/op_context.hpp>
 #include <amct/exec/ops/codes.hpp>
+#include <amct/kernel/gemm_s8.hpp>
+#include <amct/kernel/packed_weights.hpp>
 #include <amct/kernel/requantize.hpp>
+#include <amct/kernel/row_source.hpp>
 
 /// \file
 /// What the integer matrix products and convolutions of ONNX share. Accumulators are int32, modulo 2^32, and exact
@@ -21,39 +26,63 @@
 
 namespace amct::exec {
 
-/// The codes of 8 bits in an input minus their zero points, as whole numbers in float32.
-/// \param zeros   one, or one for each channel of the layout
-[[nodiscard]] inline std::vector<float> centred(const Tensor& codes, const ChannelLayout& layout,
-                                                std::span<const std::int32_t> zeros) {
-  std::vector<float> result(codes.size());
-  const auto fill = [&](const auto& from) {
-    const bool alike = std::all_of(zeros.begin(), zeros.end(), [&](std::int32_t zero) { return zero == zeros[0]; });
-    for_each_run(alike ? ChannelLayout::per_tensor(codes.size()) : layout,
-                 [&](std::size_t channel, std::size_t first, std::size_t count) {
-                   for (std::size_t i = first; i < first + count; ++i) {
-                     result[i] = static_cast<float>(from[i] - zeros[channel]);
-                   }
-                 });
-  };
-  if (codes.type() == ElementType::int8) fill(codes.data<std::int8_t>());
-  else fill(codes.data<std::uint8_t>());
+/// 8-bit codes as the kernels take them: those of an unsigned tensor with their top bit flipped, and their zero points
+/// lowered by as much.
+struct SignedCodes {
+  std::vector<std::int8_t> codes{};
+  std::vector<std::int32_t> zeros{};  ///< one, or one a row, column or channel
+};
+
+[[nodiscard]] inline SignedCodes to_signed(const Tensor& codes, std::vector<std::int32_t> zeros) {
+  const auto given = signed_codes<std::int8_t>(codes);
+  SignedCodes result{{given.begin(), given.end()}, std::move(zeros)};
+  if (codes.type() == ElementType::uint8) {
+    flip_signs(std::as_writable_bytes(std::span(result.codes)), 8);
+    for (std::int32_t& zero : result.zeros) zero += Int8::min;
+  }
   return result;
 }
 
-/// C[m, n] += A[m, k] * B[k, n] for whole numbers of at most 255 in magnitude, exact modulo 2^32. Sums of up to 258
-/// such products are exact in float32 in any order, so the float product computes them.
-inline void multiply_integers(std::size_t m, std::size_t n, std::size_t k, const float* a, const float* b,
-                              std::int32_t* c) {
-  constexpr std::size_t kDepth = 256;
-  std::vector<float> product(m * n);
-  std::vector<float> columns(k > kDepth ? m * kDepth : 0);
-  for (std::size_t first = 0; first < k; first += kDepth) {
-    const std::size_t depth = std::min(kDepth, k - first);
-    if (k > kDepth) {
-      for (std::size_t row = 0; row < m; ++row) std::copy_n(a + row * k + first, depth, columns.data() + row * depth);
+namespace detail {
+
+/// Takes zero points of the rows off from sums that were made without them.
+inline void subtract_row_zeros(std::span<std::int32_t> sums, std::span<const std::int32_t> zeros,
+                               const PackedWeights& weights) {
+  const std::size_t columns = weights.columns();
+  for (std::size_t row = 0; row * columns < sums.size(); ++row) {
+    const std::int64_t zero = zeros[row % zeros.size()];
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::int32_t& sum = sums[row * columns + c];
+      sum = static_cast<std::int32_t>(sum - zero * weights.sum(c));
     }
-    gemm(m, n, depth, k > kDepth ? columns.data() : a, false, b + first * n, false, product.data(), false);
-    for (std::size_t i = 0; i < m * n; ++i) c[i] = add_bias(c[i], static_cast<std::int32_t>(product[i]));
+  }
+}
+
+}  // namespace detail
+
+/// C[m, n] = A[m, k] * B of codes less their zero points, exact modulo 2^32.
+/// \param zeros_a  one, or one for each row of A; of fewer rows than A has, they repeat
+/// \param layout   how b holds B, in one run
+/// \param zeros_b  one, or one for each column of B
+inline void multiply_codes(std::size_t m, const std::int8_t* a, std::span<const std::int32_t> zeros_a,
+                           const std::int8_t* b, WeightLayout layout, std::span<const std::int32_t> zeros_b,
+                           std::int32_t* c) {
+  constexpr std::size_t kDepth = 32768;  // 2^15 products of 255 * 255 fit int32
+  const std::size_t k = layout.run_length;
+  const std::span<std::int32_t> result(c, m * layout.columns);
+  std::fill(result.begin(), result.end(), 0);
+  if (result.empty()) return;
+  const bool one_zero = zeros_a.size() == 1;
+  std::vector<std::int32_t> sums(result.size());
+  for (std::size_t first = 0; first < k; first += kDepth) {
+    layout.run_length = std::min(kDepth, k - first);
+    const PackedWeights weights(b + first * layout.code_step, layout, zeros_b);
+    const CodeRows<std::int8_t> rows(a + first, m, layout.run_length, k, one_zero ? zeros_a[0] : 0);
+    [[maybe_unused]] const Status status =
+        gemm_s8(rows, weights, Epilogue<>{}, ResultRows<std::int32_t>{sums.data(), layout.columns});
+    assert(status.ok());
+    if (!one_zero) detail::subtract_row_zeros(sums, zeros_a, weights);
+    std::transform(sums.begin(), sums.end(), result.begin(), result.begin(), add_bias);
   }
 }
 

@@ -131,6 +131,7 @@ inline void max_pool(const OpContext& context) {
     case ElementType::float64: return detail::max_pool_with_indices<double>(context, window);
     case ElementType::int8: return detail::max_pool_with_indices<std::int8_t>(context, window);
     case ElementType::uint8: return detail::max_pool_with_indices<std::uint8_t>(context, window);
+    case ElementType::int16: return detail::max_pool_with_indices<std::int16_t>(context, window);  // codes
     default: context.unsupported(std::string("input 0 is ") + name_of(type) + ", expected float32, int8 or uint8");
   }
 }
