@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <memory>
 
+#include <amct/flow/deploy.hpp>
+#include <amct/graph/passes/pack_int4_weights.hpp>
 #include <amct/onnx/import.hpp>
 
 #include "onnx/model_builder.hpp"
@@ -257,4 +259,65 @@ TEST_CASE("A file that cannot be written is refused and leaves nothing behind") 
   CHECK(error->code() == ErrorCode::io_write);
   CHECK(error->where().file == (folder / "m.onnx").string());
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+namespace {
+
+/// A deployed network with all of AMCT's nodes, each with all of its attributes, and 4-bit weights.
+struct Deployed {
+  Record record;
+  graph::Graph graph;
+};
+Deployed deployed() {
+  const auto net = GraphBuilder()
+                       .input("x", {1, 2, 6})
+                       .initializer("w", floats({2, 2, 3}, {1, -2, 3, 4, -5, 6, 7, -8, 9, 1, 2, 3}))
+                       .initializer("v", floats({4, 2}, {1, -2, 3, 4, -5, 6, 7, -8}))
+                       .initializer("u", floats({2, 3}, {1, 2, 3, 4, 5, 6}))
+                       .node("Conv", "conv", {"x", "w"}, "c")
+                       .node("Relu", "relu", {"c"}, "r")
+                       .node("MatMul", "mm", {"r", "v"}, "m")
+                       .node("MatMul", "last", {"m", "u"}, "l")
+                       .node("Add", "add", {"l", "l"}, "y")
+                       .output("y")
+                       .build();
+  const auto layer = [](const std::string& name, int bits, std::vector<float> scale_w) {
+    LayerRecord entry{.name = name, .scale_w = std::move(scale_w)};
+    entry.record_d.push_back({.scale_d = 0.5F, .offset_d = -3, .index = 0, .num_bits_d = bits});
+    return entry;
+  };
+  Record record{layer("conv", 12, {0.1F, 0.2F}), layer("mm", 8, {1.0F}), layer("last", 8, {1.0F}), layer("add", 8, {})};
+  record[0].num_bits_w = 4;
+  record[0].params = {-85, -20, 0, 33, 90};
+  record[0].shift_bit = {2};
+  record[1].num_bits_w = 4;
+  record[2].num_bits_w = 4;
+  record[3].record_d.push_back({.scale_d = 0.25F, .offset_d = 7, .index = 1, .num_bits_d = 8});
+  return {record, flow::deploy(net, record, {.merge_requant = true})};
+}
+
+}  // namespace
+
+TEST_CASE("A deployed network comes back from its file with all of AMCT's nodes, attributes and shapes") {
+  const auto [record, graph] = deployed();
+  CHECK(node_names(graph) == Names{"conv.quant", "conv", "conv.requant", "mm", "mm.requant", "last", "last.requant",
+                                   "last.requant_2", "add.anti_quant", "add.anti_quant.1", "add"});
+  const TempDir folder;
+  amct::onnx::export_model(folder / "deploy.onnx", graph::pack_int4_weights(graph, record));
+  auto read = amct::onnx::import_model(folder / "deploy.onnx");
+  const auto written = amct::onnx::to_model(graph);
+  const auto again = amct::onnx::to_model(read);
+  REQUIRE(again.graph().node_size() == written.graph().node_size());
+  for (int i = 0; i < written.graph().node_size(); ++i) {
+    CHECK(again.graph().node(i).SerializeAsString() == written.graph().node(i).SerializeAsString());
+  }
+  CHECK(support::find_initializer(read, "v")->shape() == Shape{2, 2});
+  const auto accumulator = read.value(read.find_node("mm")->outputs[0]).shape;
+  REQUIRE(accumulator);
+  CHECK(*accumulator == std::vector<graph::Dim>{{1, {}}, {2, {}}, {2, {}}});
+  graph::unpack_int4_weights(read);
+  for (const char* weight : {"w", "v", "u"}) {
+    CHECK(values<std::int8_t>(*support::find_initializer(read, weight)) ==
+          values<std::int8_t>(*support::find_initializer(graph, weight)));
+  }
 }

@@ -180,3 +180,75 @@ TEST_CASE("Operators of other domains, and names that are taken, are left alone"
   CHECK(graph.nodes[0].attribute<float>("min") != nullptr);
   CHECK(support::find_initializer(graph, "clip_min_2") != nullptr);
 }
+
+TEST_CASE("Raised to 21, what changed after opset 13 has its new form") {
+  auto graph = support::GraphBuilder()
+                   .opset(13)
+                   .input("x", {2, 4})
+                   .node("ReduceMean", "mean", {"x"}, "m", {{"axes", support::Ints{1}}})
+                   .node("ReduceMax", "max", {"x"}, "n")
+                   .node("Split", "halves", {"x"}, Names{"a", "b"}, {{"axis", std::int64_t{1}}})
+                   .initializer("sizes", support::int64s({1, 3}))
+                   .node("Split", "parts", {"x", "sizes"}, Names{"c", "d"}, {{"axis", std::int64_t{1}}})
+                   .node("GridSample", "sample", {"x", "x"}, "s", {{"mode", std::string("bicubic")}})
+                   .node("GridSample", "default", {"x", "x"}, "t")
+                   .node("RoiAlign", "roi", {"x", "x", "x"}, "r")
+                   .node("DFT", "dft", {"x"}, "f")
+                   .output("y")
+                   .build();
+  const auto constant = [&](const char* name) {
+    const Tensor* found = support::find_initializer(graph, name);
+    REQUIRE(found != nullptr);
+    return support::values<std::int64_t>(*found);
+  };
+  amct::onnx::raise_opset(graph, 21);
+  CHECK(graph.opset == 21);
+  CHECK(graph.ir_version == 10);
+  CHECK(graph.find_node("mean")->inputs.size() == 2);
+  CHECK(constant("mean_axes") == support::Ints{1});
+  CHECK(graph.find_node("mean")->attributes.empty());
+  CHECK(graph.find_node("max")->inputs.size() == 1);
+  CHECK(graph.find_node("halves")->attribute_or<std::int64_t>("num_outputs", 0) == 2);
+  CHECK(graph.find_node("parts")->attribute<std::int64_t>("num_outputs") == nullptr);
+  CHECK(graph.find_node("sample")->attribute_or<std::string>("mode", "") == "cubic");
+  CHECK(graph.find_node("default")->attribute_or<std::string>("mode", "") == "linear");
+  CHECK(graph.find_node("roi")->attribute_or<std::string>("coordinate_transformation_mode", "") == "output_half_pixel");
+  CHECK(graph.find_node("dft")->inputs.size() == 3);
+  CHECK(graph.find_node("dft")->inputs[1] == graph::kNoValue);
+  CHECK(constant("dft_axis") == support::Ints{1});
+}
+
+TEST_CASE("Raising stops at the target: an operator that changed twice gets the forms up to there") {
+  const auto raised = [](std::int64_t target) {
+    auto graph = support::GraphBuilder()
+                     .opset(12)
+                     .input("x", {2, 4})
+                     .node("Split", "split", {"x"}, Names{"a", "b"}, {{"split", support::Ints{1, 1}}})
+                     .node("ReduceMean", "mean", {"x"}, "m", {{"axes", support::Ints{1}}})
+                     .output("a")
+                     .build();
+    amct::onnx::raise_opset(graph, target);
+    return graph;
+  };
+  const auto first = raised(13);
+  CHECK(first.find_node("split")->inputs.size() == 2);
+  CHECK(first.find_node("mean")->inputs.size() == 1);
+  const auto last = raised(21);
+  CHECK(last.find_node("split")->inputs.size() == 2);
+  CHECK(last.find_node("split")->attributes.empty());
+  CHECK(last.find_node("mean")->inputs.size() == 2);
+}
+
+TEST_CASE("A mode of Resize that opset 13 dropped is refused") {
+  auto graph =
+      support::GraphBuilder()
+          .opset(11)
+          .input("x")
+          .node("Resize", "up", {"x"}, "y", {{"coordinate_transformation_mode", std::string("tf_half_pixel_for_nn")}})
+          .output("y")
+          .build();
+  const auto error = error_of([&] { amct::onnx::raise_opset(graph, 21); });
+  REQUIRE(error);
+  CHECK(error->where().layer == "up");
+  CHECK(support::contains(error->message(), "has no form in opset 21"));
+}

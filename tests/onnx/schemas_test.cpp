@@ -25,3 +25,12 @@ TEST_CASE("Shape inference knows the operators that ONNX knows") {
   CHECK(schemas.GetSchema("Nonsense", 13, "") == nullptr);
   CHECK(schemas.GetSchema("Upsample", 13, "") == nullptr);
 }
+
+TEST_CASE("Shape inference knows AMCT's nodes") {
+  const amct::onnx::GuardedSchemas schemas;
+  for (const char* name : {"AscendQuant", "AscendDequant", "AscendAntiQuant", "AscendReQuant"}) {
+    REQUIRE(schemas.GetSchema(name, 13, "") != nullptr);
+    CHECK(schemas.GetSchema(name, 13, "")->Name() == name);
+    CHECK(schemas.GetSchema(name, 13, "com.example") == nullptr);
+  }
+}

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
+#include <string>
 
 #include <amct/flow/prepare.hpp>
 #include <amct/onnx/import.hpp>
@@ -64,6 +66,51 @@ TEST_CASE("File names follow from the save path") {
   CHECK(OutputFiles("out/").deploy_model == "out/deploy_model.onnx");
   CHECK(OutputFiles("").fake_quant_model == "fake_quant_model.onnx");
   CHECK(named.all().size() == 4);
+  CHECK(named.qdq_model == "out/m_qdq_model.onnx");
+}
+
+TEST_CASE("Models are those that were chosen; record and map always are written") {
+  const OutputFiles all("m", {.qdq = true});
+  CHECK(all.all() == std::vector{all.deploy_model, all.fake_quant_model, all.qdq_model, all.record, all.map});
+  const TempDir folder;
+  const OutputFiles files((folder / "m").string(), {.deploy = false, .fake_quant = false, .qdq = true});
+  amct::onnx::save_model(files, prepared().graph, kRecord, map_text);
+  CHECK(files_in(folder) == std::set<std::string>{"m_qdq_model.onnx", "m_quant.json", "m_quant_param_record.txt"});
+  const auto model = amct::onnx::import_model(files.qdq_model);
+  CHECK(support::node_names(model) ==
+        Names{"fc.quant", "fc.quant.dequant", "fc.weight.dequant", "fc.bias.dequant", "fc"});
+  CHECK(model.opset == 13);
+  CHECK(support::find_initializer(model, "fc.quant.zero_point")->type() == ElementType::int8);
+}
+
+TEST_CASE("INT4 weights of a qdq model are two codes a byte") {
+  Record record = kRecord;
+  record[0].wts_type = "INT4";
+  const TempDir folder;
+  const OutputFiles files((folder / "m").string(), {.qdq = true, .qdq_form = {.int4_weights = true}});
+  amct::onnx::save_model(files, prepared().graph, record, map_text);
+  ::onnx::ModelProto model;
+  REQUIRE(model.ParseFromString(support::read_text(files.qdq_model)));
+  CHECK(model.opset_import(0).version() == 21);
+  CHECK(model.ir_version() == 10);
+  std::map<std::string, std::string> int4;
+  for (const auto& tensor : model.graph().initializer()) {
+    if (tensor.data_type() == 22) int4[tensor.name()] = tensor.raw_data();
+  }
+  CHECK(int4 == std::map<std::string, std::string>{{"w", "\xC4"}, {"fc.weight.zero_point", std::string(1, '\0')}});
+}
+
+TEST_CASE("A qdq model has the opset that it needs") {
+  const auto opset_of = [](std::int64_t opset, const char* type) {
+    Record record = kRecord;
+    record[0].act_type = type;
+    auto graph = prepared().graph;
+    graph.opset = opset;
+    return amct::onnx::qdq(flow::deploy(graph, record), record).graph.opset;
+  };
+  CHECK(opset_of(11, "INT8") == 13);
+  CHECK(opset_of(17, "INT8") == 17);
+  CHECK(opset_of(13, "INT16") == 21);
 }
 
 TEST_CASE("A session writes deploy model, fake-quant model, record and map") {
@@ -141,4 +188,36 @@ TEST_CASE("A bias that does not fit int32 leaves no file behind") {
   CHECK(error->code() == ErrorCode::numeric);
   CHECK(error->where().layer == "fc");
   CHECK(files_in(folder).empty());
+}
+
+TEST_CASE("Flavour hotwheels writes a record with inputs, ReQuant, and packed weights of four bits") {
+  const auto net = GraphBuilder()
+                       .input("x", {1, 2})
+                       .initializer("w", floats({2, 2}, {1, 2, 3, 4}))
+                       .node("MatMul", "a", {"x", "w"}, "h")
+                       .node("Relu", "relu", {"h"}, "r")
+                       .node("Add", "add", {"r", "r"}, "y")
+                       .output("y")
+                       .build();
+  LayerRecord layer{.name = "a", .scale_w = {1.0F}, .offset_w = {0}, .num_bits_w = 4};
+  layer.record_d.push_back({.scale_d = 0.5F, .offset_d = 1, .index = 0});
+  LayerRecord add{.name = "add"};
+  for (const std::int32_t index : {0, 1}) add.record_d.push_back({.scale_d = 0.25F, .offset_d = 0, .index = index});
+  const TempDir folder;
+  const OutputFiles files((folder / "m").string());
+  amct::onnx::save_model(files, net, {layer, add}, map_text, amct::onnx::file_rules(rules_of(Flavour::hotwheels)));
+  CHECK(support::contains(support::read_text(files.record), "record_d {"));
+  const auto deploy = amct::onnx::parse_model(files.deploy_model);
+  Names names;
+  for (const auto& node : deploy.graph().node()) names.push_back(node.name());
+  CHECK(names == Names{"a.quant", "a", "a.requant", "add.anti_quant", "add"});
+  std::vector<std::string> halved;
+  for (const auto& tensor : deploy.graph().initializer()) {
+    if (tensor.dims_size() == 2 && tensor.dims(0) == 1 && tensor.dims(1) == 2) halved.push_back(tensor.name());
+  }
+  CHECK(halved == Names{"w"});
+
+  const auto error = error_of([&] { amct::onnx::save_model(files, net, {layer, add}, map_text); });
+  REQUIRE(error);  // the dialect pytorch has one scale a layer
+  CHECK(error->code() == ErrorCode::record_value);
 }

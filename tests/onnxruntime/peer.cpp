@@ -61,6 +61,7 @@ void write_job(const Job& job, const support::TempDir& folder) {
   }
   const json whole = {{"model", std::filesystem::absolute(job.model).string()},
                       {"optimizations", job.optimize ? "all" : "disabled"},
+                      {"optimized", job.optimized.empty() ? "" : std::filesystem::absolute(job.optimized).string()},
                       {"runs", runs},
                       {"carry", job.carry}};
   std::ofstream(folder / "job.json") << whole;

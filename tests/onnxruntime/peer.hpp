@@ -17,6 +17,7 @@ struct Job {
   std::vector<std::map<std::string, amct::Tensor>> runs;  ///< inputs by name, for each run
   std::map<std::string, std::string> carry{};             ///< outputs that are inputs of the next run, from -> to
   bool optimize = false;                                  ///< lets it change the order of computations
+  std::filesystem::path optimized{};                      ///< gets the model as it is run; empty: nothing
 };
 
 /// The outputs of each run in the model's order, computed on one thread.

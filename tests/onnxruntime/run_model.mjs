@@ -3,8 +3,8 @@
 //
 //   node run_model.mjs JOB.json DATA.bin RESULT.json RESULT.bin
 //
-// JOB is {"model": path, "optimizations": "disabled" or "all", "runs": [{input name: tensor, ...}, ...],
-// "carry": {output name: input name, ...}}. A tensor is {"type": "float32", "dims": [2, 3], "offset": bytes} with its
+// JOB is {"model": path, "optimizations": "disabled" or "all", "optimized": path, "runs": [{input name: tensor, ...},
+// ...], "carry": {output name: input name, ...}}. `optimized`, if it is there, gets the model as it is run. A tensor is {"type": "float32", "dims": [2, 3], "offset": bytes} with its
 // elements in DATA. `carry` feeds outputs of a run to the next, which may leave those inputs out. RESULT lists the output
 // tensors of each run, in the model's order.
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
@@ -37,6 +37,7 @@ const session = await ort.InferenceSession.create(job.model, {
   graphOptimizationLevel: job.optimizations,
   intraOpNumThreads: 1,
   logSeverityLevel: 3,
+  ...(job.optimized ? { optimizedModelFilePath: job.optimized } : {}),
 });
 const results = [];
 let carried = {};

@@ -14,6 +14,6 @@ endif()
 target_compile_definitions(real_models_test PRIVATE AMCT_DEFAULT_REAL_MODELS="${PROJECT_SOURCE_DIR}/build/real_models"
   AMCT_REAL_LINES=${real_lines} AMCT_REAL_CHUNKS=${real_chunks})
 target_link_libraries(real_models_test PRIVATE
-  doctest::doctest amct_builtin_ops amct_test_peer amct::onnx amct_warnings)
+  doctest::doctest amct_builtin_ops amct_test_peer amct_test_networks amct::onnx amct_warnings)
 add_test(NAME real_models COMMAND real_models_test)
 set_tests_properties(real_models PROPERTIES LABELS real TIMEOUT 420 SKIP_RETURN_CODE 77)

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -60,7 +61,8 @@ inline void to_value_info(const graph::Value& value, const std::string& name, ::
 class GraphWriter {
  public:
   /// The network itself.
-  GraphWriter(const graph::Graph& graph, ::onnx::GraphProto& target) : graph_(graph), target_(target) {
+  GraphWriter(const graph::Graph& graph, std::span<const graph::ValueId> int4, ::onnx::GraphProto& target)
+      : graph_(graph), int4_(int4.begin(), int4.end()), target_(target) {
     for (const auto& value : graph.values) names_.push_back(value.name);
     scope_.names.insert(names_.begin(), names_.end());
     formal_inputs_ = graph.inputs.size();
@@ -95,7 +97,13 @@ class GraphWriter {
     for (const auto id : graph_.outputs) write_output(id);
     for (std::size_t v = 0; v < graph_.values.size(); ++v) {
       const auto& constant = graph_.values[v].initializer;
-      if (constant && read[v] != 0) to_onnx(*constant, names_[v], *target_.add_initializer());
+      if (!constant || read[v] == 0) continue;
+      auto& initializer = *target_.add_initializer();
+      if (int4_.contains(static_cast<graph::ValueId>(v))) {
+        to_onnx_int4(*constant, names_[v], initializer);
+      } else {
+        to_onnx(*constant, names_[v], initializer);
+      }
     }
   }
 
@@ -183,6 +191,7 @@ class GraphWriter {
   }
 
   const graph::Graph& graph_;
+  std::set<graph::ValueId> int4_;
   ::onnx::GraphProto& target_;
   NameScope scope_;
   std::vector<std::string> names_;  ///< by value
@@ -193,7 +202,8 @@ class GraphWriter {
 }  // namespace detail
 
 /// The ONNX message of a network. Initializers that no node reads are left out.
-[[nodiscard]] inline ::onnx::ModelProto to_model(const graph::Graph& graph) {
+/// \param int4  initializers with int8 codes of -8..7 that become INT4 tensors, which opset 21 brought
+[[nodiscard]] inline ::onnx::ModelProto to_model(const graph::Graph& graph, std::span<const graph::ValueId> int4 = {}) {
   ::onnx::ModelProto model;
   // Before version 4 every initializer had to be listed as an input too.
   constexpr std::int64_t kFreeInitializers = 4;
@@ -212,15 +222,17 @@ class GraphWriter {
   }
   for (const auto& [domain, version] : domains) import_domain(domain, version);
 
-  detail::GraphWriter(graph, *model.mutable_graph()).run();
+  detail::GraphWriter(graph, int4, *model.mutable_graph()).run();
   return model;
 }
 
 /// Writes a network into a file that the caller commits.
 /// \param most_bytes  that the file may have
+/// \param int4  see to_model
 /// \throws Error io_write if it would pass that limit, of which nothing is written then, or cannot be written
-inline void write_model(const graph::Graph& graph, AtomicFile& file, std::size_t most_bytes = kMostModelBytes) {
-  const ::onnx::ModelProto model = to_model(graph);
+inline void write_model(const graph::Graph& graph, AtomicFile& file, std::size_t most_bytes = kMostModelBytes,
+                        std::span<const graph::ValueId> int4 = {}) {
+  const ::onnx::ModelProto model = to_model(graph, int4);
   const std::size_t bytes = model.ByteSizeLong();
   if (bytes > most_bytes) {
     throw Error(ErrorCode::io_write, {.file = file.target().string()},
@@ -232,9 +244,10 @@ inline void write_model(const graph::Graph& graph, AtomicFile& file, std::size_t
 }
 
 /// Writes a network to a file at once.
-inline void export_model(const std::filesystem::path& path, const graph::Graph& graph) {
+inline void export_model(const std::filesystem::path& path, const graph::Graph& graph,
+                         std::span<const graph::ValueId> int4 = {}) {
   AtomicFile file(path);
-  write_model(graph, file);
+  write_model(graph, file, kMostModelBytes, int4);
   file.commit();
 }
 

@@ -15,6 +15,7 @@
 
 #include <amct/core/error.hpp>
 #include <amct/core/half.hpp>
+#include <amct/core/packed4.hpp>
 #include <amct/core/tensor.hpp>
 
 namespace amct::onnx {
@@ -157,6 +158,20 @@ inline void to_onnx(const Tensor& tensor, const std::string& name, ::onnx::Tenso
   message.set_data_type(to_onnx_type(tensor.type()));
   for (const auto dim : tensor.shape()) message.add_dims(dim);
   message.set_raw_data(tensor.raw().data(), tensor.bytes());
+}
+
+/// int8 codes of -8..7 as ONNX's INT4: two a byte, the first in the low half.
+inline void to_onnx_int4(const Tensor& tensor, const std::string& name, ::onnx::TensorProto& message) {
+  constexpr std::int32_t kInt4 = 22;  // later than libonnx 1.12
+  message.set_name(name);
+  message.set_data_type(kInt4);
+  for (const auto dim : tensor.shape()) message.add_dims(dim);
+  const auto codes = tensor.data<std::int8_t>();
+  std::string bytes;
+  for (std::size_t i = 0; i < codes.size(); i += 2) {
+    bytes.push_back(pair4(codes[i], i + 1 < codes.size() ? codes[i + 1] : std::int8_t{0}));
+  }
+  message.set_raw_data(std::move(bytes));
 }
 
 /// Calls `visit` on a graph message and on the bodies of its nodes, outer ones first. The parser limits the depth.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,25 +29,29 @@ inline constexpr std::int64_t kRaisedOpset = 13;
 
 namespace detail {
 
+/// The versions of the file format that came with these opsets.
+inline constexpr std::int64_t kIrOfOpset13 = 7;
+inline constexpr std::int64_t kIrOfOpset21 = 10;
+
 /// Raises one graph; each rule is exact.
 class OpsetRaiser {
  public:
-  explicit OpsetRaiser(graph::Graph& graph) : graph_(graph), names_(graph) {}
+  OpsetRaiser(graph::Graph& graph, std::int64_t target) : graph_(graph), target_(target), names_(graph) {}
 
   void run() {
     std::vector<graph::Node> nodes = std::move(graph_.nodes);
     graph_.nodes.clear();
     for (auto& node : nodes) {
       raise_bodies(node);
-      const auto rule = node.domain.empty() ? rules().find(node.op_type) : rules().end();
-      if (rule != rules().end() && graph_.opset < rule->second.since) (this->*rule->second.apply)(node);
+      if (node.domain.empty()) apply_rules(node);
       while (node.captured == 0 && !node.inputs.empty() && node.inputs.back() == graph::kNoValue)
         node.inputs.pop_back();
       graph_.nodes.push_back(std::move(node));
       for (auto& next : behind_) graph_.nodes.push_back(std::move(next));
       behind_.clear();
     }
-    graph_.opset = kRaisedOpset;
+    graph_.opset = target_;
+    graph_.ir_version = std::max(graph_.ir_version, target_ >= 21 ? kIrOfOpset21 : kIrOfOpset13);
   }
 
  private:
@@ -55,21 +60,36 @@ class OpsetRaiser {
     void (OpsetRaiser::*apply)(graph::Node&);
   };
 
-  static const std::map<std::string, Rule>& rules() {
-    static const std::map<std::string, Rule> all{
+  /// An operator that changed twice has its rules in order.
+  static const std::multimap<std::string, Rule>& rules() {
+    static const std::multimap<std::string, Rule> all{
         {"BatchNormalization", {9, &OpsetRaiser::batch_normalization}},
         {"Clip", {11, &OpsetRaiser::clip}},
+        {"DFT", {20, &OpsetRaiser::dft}},
         {"Dropout", {12, &OpsetRaiser::dropout}},
+        {"GridSample", {20, &OpsetRaiser::grid_sample}},
         {"Hardmax", {13, &OpsetRaiser::softmax}},
         {"LogSoftmax", {13, &OpsetRaiser::softmax}},
         {"Pad", {11, &OpsetRaiser::pad}},
+        {"ReduceL1", {18, &OpsetRaiser::axes}},
+        {"ReduceL2", {18, &OpsetRaiser::axes}},
+        {"ReduceLogSum", {18, &OpsetRaiser::axes}},
+        {"ReduceLogSumExp", {18, &OpsetRaiser::axes}},
+        {"ReduceMax", {18, &OpsetRaiser::axes}},
+        {"ReduceMean", {18, &OpsetRaiser::axes}},
+        {"ReduceMin", {18, &OpsetRaiser::axes}},
+        {"ReduceProd", {18, &OpsetRaiser::axes}},
         {"ReduceSum", {13, &OpsetRaiser::axes}},
+        {"ReduceSumSquare", {18, &OpsetRaiser::axes}},
         {"Resize", {11, &OpsetRaiser::resize}},
+        {"Resize", {13, &OpsetRaiser::resize_modes}},
+        {"RoiAlign", {16, &OpsetRaiser::roi_align}},
         {"Scan", {9, &OpsetRaiser::scan}},
         {"Scatter", {11, &OpsetRaiser::scatter}},
         {"Slice", {10, &OpsetRaiser::slice}},
         {"Softmax", {13, &OpsetRaiser::softmax}},
         {"Split", {13, &OpsetRaiser::split}},
+        {"Split", {18, &OpsetRaiser::split_evenly}},
         {"Squeeze", {13, &OpsetRaiser::axes}},
         {"TopK", {10, &OpsetRaiser::top_k}},
         {"Unsqueeze", {13, &OpsetRaiser::axes}},
@@ -78,12 +98,20 @@ class OpsetRaiser {
     return all;
   }
 
-  static void raise_bodies(graph::Node& node) {
+  void apply_rules(graph::Node& node) {
+    const auto [first, last] = rules().equal_range(node.op_type);
+    for (auto rule = first; rule != last; ++rule) {
+      const std::int64_t since = rule->second.since;
+      if (graph_.opset < since && since <= target_) (this->*rule->second.apply)(node);
+    }
+  }
+
+  void raise_bodies(graph::Node& node) const {
     for (auto& [name, value] : node.attributes) {
       auto* body = std::get_if<graph::Body>(&value);
       if (body == nullptr) continue;
       auto raised = std::make_shared<graph::Graph>(**body);
-      OpsetRaiser(*raised).run();
+      OpsetRaiser(*raised, target_).run();
       *body = std::move(raised);
     }
   }
@@ -130,6 +158,28 @@ class OpsetRaiser {
     node.inputs = {node.inputs[0], graph::kNoValue, node.inputs[1]};
     node.set_attribute("coordinate_transformation_mode", std::string("asymmetric"));
     node.set_attribute("nearest_mode", std::string("floor"));
+  }
+  void resize_modes(graph::Node& node) {
+    const auto mode = node.attribute_or<std::string>("coordinate_transformation_mode", "half_pixel");
+    if (mode == "tf_half_pixel_for_nn") refuse(node, "coordinate_transformation_mode = " + mode);
+  }
+  /// Up to opset 15 there was one mode, not that of today's default.
+  void roi_align(graph::Node& node) {
+    node.set_attribute("coordinate_transformation_mode", std::string("output_half_pixel"));
+  }
+  void split_evenly(graph::Node& node) {
+    if (node.input(1) == graph::kNoValue) {
+      node.set_attribute("num_outputs", static_cast<std::int64_t>(node.outputs.size()));
+    }
+  }
+  void grid_sample(graph::Node& node) {
+    const auto mode = node.attribute_or<std::string>("mode", "bilinear");
+    node.set_attribute("mode", mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode);
+  }
+  void dft(graph::Node& node) {
+    const std::int64_t axis = take<std::int64_t>(node, "axis").value_or(1);
+    node.inputs.resize(2, graph::kNoValue);
+    add_constant(node, "axis", Tensor::scalar(axis));
   }
   /// Up to opset 12 everything from the axis on is one axis. Where that is not the last axis alone, or the number of
   /// axes is not known, a Flatten in front and a Reshape behind do the same.
@@ -192,23 +242,28 @@ class OpsetRaiser {
   [[noreturn]] void refuse(const graph::Node& node, const std::string& what) const {
     throw Error(ErrorCode::model_unsupported, {.layer = node.name, .field = node.op_type},
                 "with " + what + " in opset " + std::to_string(graph_.opset) + " has no form in opset " +
-                    std::to_string(kRaisedOpset));
+                    std::to_string(target_));
   }
 
   graph::Graph& graph_;
+  std::int64_t target_;
   graph::UniqueNames names_;
   std::vector<graph::Node> behind_;  ///< nodes to follow the current one
 };
 
 }  // namespace detail
 
-/// Raises a graph of opset 7 to 10, and its bodies, to opset 13. Names of nodes and values stay; attributes that are
-/// inputs now become initializers called `<node>_<attribute>`.
+/// Raises a graph of opset 7 to 17, and its bodies, to a higher one. Names of nodes and values stay; attributes that
+/// are inputs now become initializers called `<node>_<attribute>`.
 ///
 /// ONNX's own version converter is not used: it throws where it does not know a shape (Softmax), loses bodies,
 /// names and inputs that nobody reads, and stops the process on some models. The operators that changed between these
 /// opsets are few.
-/// \throws Error model_unsupported for BatchNormalization with spatial = 0 and for Scan of opset 8
-inline void raise_opset(graph::Graph& graph) { detail::OpsetRaiser(graph).run(); }
+/// \param target  13 to 21
+/// \throws Error model_unsupported for what later opsets do not have: BatchNormalization with spatial = 0, Scan of
+///         opset 8, Resize with tf_half_pixel_for_nn
+inline void raise_opset(graph::Graph& graph, std::int64_t target = kRaisedOpset) {
+  detail::OpsetRaiser(graph, target).run();
+}
 
 }  // namespace amct::onnx

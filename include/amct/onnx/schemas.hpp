@@ -13,6 +13,7 @@
 #include <onnx/defs/schema.h>
 #include <onnx/defs/shape_inference.h>
 
+#include <amct/graph/quant_nodes.hpp>
 #include <amct/onnx/normalize_model.hpp>
 
 /// \file
@@ -84,14 +85,68 @@ inline void check_window(::onnx::InferenceContext& context, std::size_t weight_i
           "the weight has " + std::to_string(axes) + " axes, the data " + std::to_string(data.dim_size()));
 }
 
+/// The nodes of a deployed network between numbers and codes (graph/quant_nodes.hpp): the result has the shape of what
+/// is read.
+inline void infer_quant_node(::onnx::InferenceContext& context, bool makes_codes) {
+  const auto* type = context.getAttribute("dst_type");
+  const bool wide = type != nullptr && type->s() == "INT16";
+  const int codes = wide ? ::onnx::TensorProto::INT16 : ::onnx::TensorProto::INT8;
+  updateOutputElemType(context, 0, makes_codes ? codes : static_cast<int>(::onnx::TensorProto::FLOAT));
+  if (hasInputShape(context, 0)) propagateShapeFromInputToOutput(context, 0, 0);
+}
+
+[[nodiscard]] inline std::map<std::string, ::onnx::OpSchema> make_quant_schemas() {
+  std::map<std::string, ::onnx::OpSchema> schemas;
+  for (const std::string_view name : {graph::kQuantOp, graph::kReQuantOp, graph::kDequantOp, graph::kAntiQuantOp}) {
+    const bool makes_codes = name == graph::kQuantOp || name == graph::kReQuantOp;
+    const bool has_parameter = name == graph::kReQuantOp || name == graph::kDequantOp;
+    auto& schema = schemas[std::string(name)];
+    schema.SetName(std::string(name)).AllowUncheckedAttributes();
+    schema.TypeConstraint("T", ::onnx::OpSchema::all_tensor_types(), "");
+    schema.TypeConstraint("P", ::onnx::OpSchema::all_tensor_types(), "");
+    schema.TypeConstraint("U", ::onnx::OpSchema::all_tensor_types(), "");
+    schema.Input(0, "x", "", "T").Output(0, "y", "", "U");
+    if (has_parameter) schema.Input(1, "param", "", "P");
+    schema.TypeAndShapeInferenceFunction(
+        [makes_codes](::onnx::InferenceContext& context) { infer_quant_node(context, makes_codes); });
+    schema.Finalize();
+  }
+  return schemas;
+}
+
+/// The definition of such a node; null for other operators.
+[[nodiscard]] inline const ::onnx::OpSchema* quant_schema(const std::string& name) {
+  static const auto schemas = make_quant_schemas();
+  const auto found = schemas.find(name);
+  return found == schemas.end() ? nullptr : &found->second;
+}
+
+/// A MatMul by packed weights of 4 bits, whose rows hold two input channels each, seems to contradict itself. Gives the
+/// shape of its result. \return false for all other nodes
+[[nodiscard]] inline bool infer_packed_matmul(const ::onnx::OpSchema& schema, ::onnx::InferenceContext& context) {
+  if (schema.Name() != "MatMul" || !hasInputShape(context, 0) || !hasInputShape(context, 1)) return false;
+  const auto& data = getInputShape(context, 0);
+  const auto& weight = getInputShape(context, 1);
+  const bool has_codes = context.getInputType(1)->tensor_type().elem_type() == ::onnx::TensorProto::INT8;
+  if (!has_codes || data.dim_size() == 0 || weight.dim_size() < 1 || weight.dim_size() > 2) return false;
+  const std::int64_t channels = data.dim(data.dim_size() - 1).dim_value();
+  if (channels == 0 || channels / 2 != weight.dim(0).dim_value() || channels % 2 != 0) return false;
+  propagateElemTypeFromInputToOutput(context, 0, 0);
+  auto& result = *context.getOutputType(0)->mutable_tensor_type()->mutable_shape();
+  for (int i = 0; i + 1 < data.dim_size(); ++i) *result.add_dim() = data.dim(i);
+  if (weight.dim_size() == 2) *result.add_dim() = weight.dim(1);
+  return true;
+}
+
 }  // namespace detail
 
-/// For shape inference: the definitions with guards around their functions.
+/// For shape inference: the definitions with guards around their functions, and those of AMCT's nodes.
 class GuardedSchemas final : public ::onnx::ISchemaRegistry {
  public:
   const ::onnx::OpSchema* GetSchema(const std::string& name, const int version,
                                     const std::string& domain) const override {
     const auto* schema = ::onnx::OpSchemaRegistry::Instance()->GetSchema(name, version, domain);
+    if (schema == nullptr && domain.empty()) schema = detail::quant_schema(name);
     if (schema == nullptr || schema->Deprecated()) return nullptr;
     auto& guarded = guarded_[schema];
     if (!guarded) guarded = guard(*schema);
@@ -115,7 +170,7 @@ class GuardedSchemas final : public ::onnx::ISchemaRegistry {
     if (!knows_inputs(schema, context)) return;
     const auto window = detail::weight_inputs().find(schema.Name());
     if (window != detail::weight_inputs().end()) detail::check_window(context, window->second);
-    schema.GetTypeAndShapeInferenceFunction()(context);
+    if (!detail::infer_packed_matmul(schema, context)) schema.GetTypeAndShapeInferenceFunction()(context);
     for (std::size_t i = 0; i < context.getNumOutputs(); ++i) {
       if (context.getOutputType(i)->tensor_type().shape().dim_size() > kMostAxes) {
         throw ::onnx::InferenceError("an output has more than " + std::to_string(kMostAxes) + " axes");

@@ -2,54 +2,112 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <amct/core/atomic_file.hpp>
+#include <amct/core/flavour.hpp>
 #include <amct/flow/deploy.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/passes/pack_int4_weights.hpp>
+#include <amct/graph/passes/to_qdq.hpp>
 #include <amct/onnx/export.hpp>
+#include <amct/onnx/raise_opset.hpp>
 #include <amct/protobuf/record_writer.hpp>
 #include <amct/record/record.hpp>
+#include <amct/record/record_file.hpp>
 
 namespace amct::onnx {
+
+/// Which models of a quantized network are written. Record and map of names always are.
+struct ModelFormats {
+  bool deploy = true;      ///< AMCT's own operators
+  bool fake_quant = true;  ///< standard operators on floats that hold integers
+  bool qdq = false;        ///< QuantizeLinear and DequantizeLinear, see graph::to_qdq
+  graph::QdqForm qdq_form{};
+};
 
 /// The files of one quantized network. `save_path` is a folder with the beginning of the file names, as AMCT has it:
 /// "out/m" gives out/m_deploy_model.onnx, "out/" gives out/deploy_model.onnx. The map of names is
 /// `<prefix>_quant.json`.
 struct OutputFiles {
-  std::filesystem::path deploy_model, fake_quant_model, record, map;
+  std::filesystem::path deploy_model, fake_quant_model, qdq_model, record, map;
+  ModelFormats formats;
 
-  explicit OutputFiles(const std::string& save_path) {
+  explicit OutputFiles(const std::string& save_path, const ModelFormats& chosen = {}) : formats(chosen) {
     const bool no_prefix = save_path.empty() || save_path.back() == '/';
     const std::string start = no_prefix ? save_path : save_path + '_';
     deploy_model = start + "deploy_model.onnx";
     fake_quant_model = start + "fake_quant_model.onnx";
+    qdq_model = start + "qdq_model.onnx";
     record = start + "quant_param_record.txt";
     map = start + "quant.json";
   }
-  [[nodiscard]] std::vector<std::filesystem::path> all() const { return {deploy_model, fake_quant_model, record, map}; }
+  /// Those that are written.
+  [[nodiscard]] std::vector<std::filesystem::path> all() const {
+    std::vector<std::filesystem::path> files;
+    if (formats.deploy) files.push_back(deploy_model);
+    if (formats.fake_quant) files.push_back(fake_quant_model);
+    if (formats.qdq) files.push_back(qdq_model);
+    files.insert(files.end(), {record, map});
+    return files;
+  }
 };
 
-/// Writes deploy model, fake-quant model, record and map of a calibrated network: all of them, or none.
+/// A network with QuantizeLinear and DequantizeLinear, ready to be written.
+struct QdqModel {
+  graph::Graph graph{};
+  std::vector<graph::ValueId> int4{};  ///< initializers that become INT4, see to_model
+};
+
+/// A deployed network in that form, in an opset that has what it needs.
+/// \param record  the one that it was deployed with
+/// \throws Error model_unsupported naming the node if something has no such form
+[[nodiscard]] inline QdqModel qdq(graph::Graph deployed, const Record& record, graph::QdqForm form = {}) {
+  graph::QdqNeeds needs = graph::to_qdq(deployed, record, form);
+  if (deployed.opset < needs.opset) raise_opset(deployed, needs.opset);
+  return {std::move(deployed), std::move(needs.int4)};
+}
+
+/// Writes a network in that form to a file that the caller commits. \throws Error io_write
+inline void write_model(const QdqModel& model, AtomicFile& file) {
+  write_model(model.graph, file, kMostModelBytes, model.int4);
+}
+
+/// What differs between flavours in the files of a network. The defaults are those of pytorch.
+struct FileRules {
+  flow::DeployOptions deploy{};
+  RecordFormat record{};
+};
+
+/// The rules of a flavour.
+[[nodiscard]] inline FileRules file_rules(const FlavourRules& flavour) {
+  return {.deploy = flow::deploy_options(flavour), .record = {.dialect = flavour.record_dialect}};
+}
+
+/// Writes the models that `files` has, record and map of a calibrated network: all of them, or none.
 /// \param graph  a float network in the form that the record describes, see flow::prepare and flow::convert_qat
 /// \param map_text  makes the content of the map of names from the deployed network, see flow::quant_map
-/// \throws Error numeric if a bias does not fit int32, io_write
+/// \throws Error numeric if a bias does not fit int32, record_value for factors that a layer or the record's dialect
+///         cannot have, model_unsupported if the qdq model is wanted and not possible, io_write
 template <std::invocable<const graph::Graph&> MapText>
-void save_model(const OutputFiles& files, const graph::Graph& graph, const Record& record, const MapText& map_text) {
-  const graph::Graph deployed = flow::deploy(graph, record);
-  const graph::Graph fake = flow::fake_quant(deployed);
-  AtomicFile deploy_file(files.deploy_model);
-  AtomicFile fake_file(files.fake_quant_model);
-  AtomicFile record_file(files.record);
-  AtomicFile map_file(files.map);
-  write_model(deployed, deploy_file);
-  write_model(fake, fake_file);
-  record_file.stream() << protobuf::record_text(record);
-  map_file.stream() << map_text(deployed);
-  for (AtomicFile* file : {&deploy_file, &fake_file, &record_file, &map_file}) file->finish();
-  for (AtomicFile* file : {&deploy_file, &fake_file, &record_file, &map_file}) file->commit();
+void save_model(const OutputFiles& files, const graph::Graph& graph, const Record& record, const MapText& map_text,
+                const FileRules& rules = {}) {
+  const graph::Graph deployed = flow::deploy(graph, record, rules.deploy);
+  std::vector<AtomicFile> written;
+  written.reserve(files.all().size());
+  for (const auto& path : files.all()) written.emplace_back(path);
+  auto next = written.begin();
+  if (files.formats.deploy) write_model(graph::pack_int4_weights(deployed, record), *next++);
+  if (files.formats.fake_quant) write_model(flow::fake_quant(deployed), *next++);
+  if (files.formats.qdq) write_model(qdq(deployed, record, files.formats.qdq_form), *next++);
+  (next++)->stream() << protobuf::record_text(record, rules.record);
+  next->stream() << map_text(deployed);
+  for (AtomicFile& file : written) file.finish();
+  for (AtomicFile& file : written) file.commit();
 }
 
 }  // namespace amct::onnx
