@@ -4,31 +4,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <amct/core/diagnostics.hpp>
 #include <amct/core/error.hpp>
-#include <amct/core/flavour.hpp>
 #include <amct/flow/calibrate.hpp>
 #include <amct/flow/prepare.hpp>
 #include <amct/flow/quant_map.hpp>
 #include <amct/graph/ir.hpp>
 #include <amct/json_yaml/write_json.hpp>
 #include <amct/onnx/session.hpp>
-#include <amct/protobuf/calibration_cfg.hpp>
 
 #include "builtin_ops.hpp"
 #include "console.hpp"
 #include "data_folder.hpp"
+#include "easy_config_file.hpp"
 #include "model_file.hpp"
+#include "model_formats.hpp"
 #include "table.hpp"
 
 namespace runner {
@@ -42,6 +39,7 @@ struct Arguments {
   std::string model, save_path, input_shape, data_types, data_dir, config;
   std::optional<std::uint32_t> batch_num;
   bool allow_fewer_batches = false;
+  FormatArguments formats{};
 };
 
 /// The number of batches somebody asked for: the config's word if there is a config, as AMCT's documents prescribe,
@@ -61,27 +59,6 @@ std::uint32_t decide_batch_num(const Arguments& arguments, const amct::EasyConfi
   const std::uint32_t count = wanted.value_or(available);
   amct::flow::require_batches(data.size(), count, data.place());
   return count;
-}
-
-void show_warnings(const amct::Diagnostics& diagnostics) {
-  for (const auto& finding : diagnostics.all()) {
-    if (!finding.is_error) spdlog::warn(Error(finding.code, finding.where, finding.message).what());
-  }
-}
-
-amct::EasyConfig read_config(const std::string& file) {
-  amct::Diagnostics diagnostics;
-  auto config = amct::protobuf::read_calibration_cfg(file, amct::rules_of(amct::Flavour::pytorch), diagnostics);
-  show_warnings(diagnostics);
-  diagnostics.throw_if_errors();
-  return config;
-}
-
-/// Names and element types of the network's inputs, in its order.
-std::vector<std::pair<std::string, amct::ElementType>> inputs_of(const amct::graph::Graph& graph) {
-  std::vector<std::pair<std::string, amct::ElementType>> inputs;
-  for (const auto id : graph.inputs) inputs.emplace_back(graph.value(id).name, graph.value(id).type);
-  return inputs;
 }
 
 void print_summary(const amct::flow::Prepared& prepared, const amct::Record& record, const PhaseClock& clock,
@@ -115,18 +92,15 @@ void print_summary(const amct::flow::Prepared& prepared, const amct::Record& rec
 void run(const Arguments& arguments) {
   PhaseClock clock;
   clock.start("read");
-  auto inputs = parse_input_shapes(arguments.input_shape);
-  parse_data_types(arguments.data_types, inputs);
-  parse_data_folders(arguments.data_dir, inputs);
-  std::map<std::string, amct::Shape> shapes;
-  for (const auto& input : inputs) shapes[input.name] = input.shape;
+  auto inputs = parse_inputs(arguments.input_shape, arguments.data_types, arguments.data_dir);
+  const auto shapes = shapes_of(inputs);
 
   // Everything that can be refused cheaply is refused before the network is looked at.
   amct::EasyConfig config;
-  if (!arguments.config.empty()) config = read_config(arguments.config);
+  if (!arguments.config.empty()) config = read_easy_config(arguments.config);
   DataFolder data(std::move(inputs));
   config.batch_num = decide_batch_num(arguments, config, data);
-  const amct::onnx::OutputFiles files(arguments.save_path);
+  const amct::onnx::OutputFiles files(arguments.save_path, formats_of(arguments.formats));
   for (const auto& file : files.all()) amct::AtomicFile probe(file);
 
   spdlog::info("reading {}", arguments.model);
@@ -190,6 +164,7 @@ void add_calibration(CLI::App& app) {
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000000}));
   verb->add_flag("--allow_fewer_batches", arguments->allow_fewer_batches,
                  "go on with a warning if there are fewer batches than asked for");
+  add_format_options(*verb, arguments->formats);
   verb->callback([arguments] { run(*arguments); });
 }
 

@@ -19,6 +19,7 @@
 #include <amct/onnx/session.hpp>
 
 #include "model_file.hpp"
+#include "model_formats.hpp"
 #include "table.hpp"
 
 namespace runner {
@@ -27,6 +28,7 @@ namespace {
 
 struct Arguments {
   std::string model, save_path;
+  FormatArguments formats{};
 };
 
 void print_summary(const amct::flow::Converted& converted, const amct::onnx::OutputFiles& files) {
@@ -49,7 +51,7 @@ void print_summary(const amct::flow::Converted& converted, const amct::onnx::Out
 }
 
 void run(const Arguments& arguments) {
-  const amct::onnx::OutputFiles files(arguments.save_path);
+  const amct::onnx::OutputFiles files(arguments.save_path, formats_of(arguments.formats));
   spdlog::info("reading {}", arguments.model);
   const auto converted = [&] {
     amct::graph::Graph graph = read_model(arguments.model);
@@ -82,6 +84,7 @@ void add_convert(CLI::App& app) {
   verb->add_option("--save_path", arguments->save_path,
                    "folder and beginning of the file names, such as out/m; out/ for none")
       ->required();
+  add_format_options(*verb, arguments->formats);
   verb->callback([arguments] { run(*arguments); });
 }
 

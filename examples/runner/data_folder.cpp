@@ -114,8 +114,7 @@ amct::Tensor read_batch(const std::filesystem::path& path, const InputSpec& inpu
   return tensor;
 }
 
-}  // namespace
-
+/// "input:16,1,28,28;mask:16,28" -> names and shapes.
 std::vector<InputSpec> parse_input_shapes(const std::string& text) {
   std::vector<InputSpec> inputs;
   for (const auto& part : split(text, ';')) {
@@ -129,16 +128,33 @@ std::vector<InputSpec> parse_input_shapes(const std::string& text) {
   return inputs;
 }
 
+/// "float32" or "float32;int64", one an input.
 void parse_data_types(const std::string& text, std::vector<InputSpec>& inputs) {
   const auto types = split(text, ';');
   require_count("--data_types", types.size(), inputs.size());
   for (std::size_t i = 0; i < types.size(); ++i) inputs[i].file_type = parse_type(types[i]);
 }
 
+/// One folder an input, joined by ';'.
 void parse_data_folders(const std::string& text, std::vector<InputSpec>& inputs) {
   const auto folders = split(text, ';');
   require_count("--data_dir", folders.size(), inputs.size());
   for (std::size_t i = 0; i < folders.size(); ++i) inputs[i].folder = folders[i];
+}
+
+}  // namespace
+
+std::vector<InputSpec> parse_inputs(const std::string& shapes, const std::string& types, const std::string& folders) {
+  auto inputs = parse_input_shapes(shapes);
+  if (!types.empty()) parse_data_types(types, inputs);
+  parse_data_folders(folders, inputs);
+  return inputs;
+}
+
+std::map<std::string, amct::Shape> shapes_of(const std::vector<InputSpec>& inputs) {
+  std::map<std::string, amct::Shape> shapes;
+  for (const auto& input : inputs) shapes[input.name] = input.shape;
+  return shapes;
 }
 
 DataFolder::DataFolder(std::vector<InputSpec> inputs) : inputs_(std::move(inputs)) {
@@ -156,8 +172,8 @@ void DataFolder::arrange(const std::vector<std::pair<std::string, amct::ElementT
   std::vector<InputSpec> inputs;
   std::vector<std::vector<std::filesystem::path>> files;
   for (const auto& [name, type] : wanted) {
-    const auto found =
-        std::find_if(inputs_.begin(), inputs_.end(), [&](const auto& input) { return input.name == name; });
+    const auto found = std::find_if(inputs_.begin(), inputs_.end(),
+                                    [&, &name = name](const auto& input) { return input.name == name; });
     if (found == inputs_.end()) {
       throw Error(ErrorCode::model_shape, {.tensor = name, .field = "--input_shape"},
                   "is an input of the model and has no shape");

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,14 +23,11 @@ struct InputSpec {
   std::filesystem::path folder{};
 };
 
-/// "input:16,1,28,28;mask:16,28" -> names and shapes. \throws amct::Error data_format
-std::vector<InputSpec> parse_input_shapes(const std::string& text);
+/// The inputs that the three options describe. No types at all: float32 for each. \throws amct::Error data_format
+std::vector<InputSpec> parse_inputs(const std::string& shapes, const std::string& types, const std::string& folders);
 
-/// "float32" or "float32;int64", one an input. \throws amct::Error data_format
-void parse_data_types(const std::string& text, std::vector<InputSpec>& inputs);
-
-/// One folder an input, joined by ';'. \throws amct::Error data_format
-void parse_data_folders(const std::string& text, std::vector<InputSpec>& inputs);
+/// Shapes by the names of inputs.
+std::map<std::string, amct::Shape> shapes_of(const std::vector<InputSpec>& inputs);
 
 /// Calibration data on disk: the .bin and .npy files of one folder an input, sorted bytewise, one batch a file.
 /// Files are read when their batch is loaded.

@@ -10,11 +10,13 @@
 #include <amct/version.hpp>
 
 #include "calibration.hpp"
+#include "compare.hpp"
 #include "config.hpp"
 #include "console.hpp"
 #include "convert.hpp"
 #include "evaluate.hpp"
 #include "record.hpp"
+#include "run.hpp"
 #include "simplify.hpp"
 
 namespace {
@@ -32,6 +34,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   runner::add_calibration(app);
   runner::add_convert(app);
+  runner::add_run(app);
+  runner::add_compare(app);
   runner::add_evaluate(app);
   runner::add_config(app);
   runner::add_record(app);

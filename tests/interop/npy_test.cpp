@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <amct/interop/npy.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <initializer_list>
+#include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include <amct/core/half.hpp>
 
 #include "support/temp_dir.hpp"
 #include "support/text_file.hpp"
@@ -94,6 +99,14 @@ TEST_CASE("every element type of amct is read") {
         std::vector<std::uint64_t>{1ULL << 63U});
   CHECK(values_of<bool>(read(npy(dictionary("|b1", "(2,)"), std::string("\1\0", 2)))) ==
         std::vector<bool>{true, false});
+  CHECK(values_of<std::int16_t>(read(npy(dictionary("<i2", "(1,)"), bytes_of<std::int16_t>({-300})))) ==
+        std::vector<std::int16_t>{-300});
+  CHECK(values_of<std::uint16_t>(read(npy(dictionary("<u2", "(1,)"), bytes_of<std::uint16_t>({65535})))) ==
+        std::vector<std::uint16_t>{65535});
+  CHECK(values_of<std::uint32_t>(read(npy(dictionary("<u4", "(1,)"), bytes_of<std::uint32_t>({1U << 31U})))) ==
+        std::vector<std::uint32_t>{1U << 31U});
+  CHECK(values_of<amct::Half>(read(npy(dictionary("<f2", "(1,)"), bytes_of<std::uint16_t>({0x3C00})))) ==
+        std::vector<amct::Half>{amct::to_half(1.0F)});
 }
 
 TEST_CASE("scalars, empty arrays and many axes are read") {
@@ -147,7 +160,7 @@ TEST_CASE("sizes beyond all memory are refused before anything is allocated") {
 }
 
 TEST_CASE("element types that amct does not have are refused") {
-  for (const char* type : {">f4", "<f2", "<i2", "<c8", "|O", "<U5"}) {
+  for (const char* type : {">f4", ">i2", "<f1", "<c8", "|O", "<U5"}) {
     CAPTURE(type);
     CHECK(refusal(npy(dictionary(type, "(6,)"), bytes_of(kSix))) == "has an element type that is not supported");
   }
@@ -171,6 +184,29 @@ TEST_CASE("a missing file and a folder are io.read errors") {
     } catch (const Error& error) {
       CHECK(error.code() == ErrorCode::io_read);
       CHECK(error.where().file == path.string());
+    }
+  }
+}
+
+TEST_CASE("what is written is numpy's own layout, and is read back") {
+  std::ostringstream file;
+  amct::interop::write_npy(file, Tensor(Shape{2, 3}, std::span<const float>(kSix)));
+  CHECK(file.str() == npy(dictionary("<f4", "(2, 3)"), bytes_of(kSix)));
+  std::ostringstream one_axis;
+  amct::interop::write_npy(one_axis, Tensor(Shape{6}, std::span<const float>(kSix)));
+  CHECK(one_axis.str() == npy(dictionary("<f4", "(6,)"), bytes_of(kSix)));
+
+  for (const auto& shape : {Shape{}, Shape{0}, Shape{1}, Shape{2, 0, 3}, Shape(std::vector<std::int64_t>(32, 1))}) {
+    for (const auto& known : amct::interop::detail::kNpyTypes) {
+      CAPTURE(known.code);
+      Tensor tensor(known.type, shape);
+      for (auto& byte : tensor.raw()) byte = std::byte{1};
+      std::ostringstream written;
+      amct::interop::write_npy(written, tensor);
+      const Tensor back = read(written.str());
+      CHECK(back.type() == known.type);
+      CHECK(back.shape() == shape);
+      CHECK(std::equal(back.raw().begin(), back.raw().end(), tensor.raw().begin()));
     }
   }
 }

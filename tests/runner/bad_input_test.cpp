@@ -23,16 +23,7 @@ void check_refused(const RunnerFixture& fixture, const support::CommandResult& r
                    const std::vector<std::string>& parts) {
   CAPTURE(result.output);
   CHECK(result.exit_code == 1);
-  std::size_t error_lines = 0;
-  std::string line;
-  std::istringstream lines(result.output);
-  std::string error;
-  while (std::getline(lines, line)) {
-    if (!line.starts_with("error: ")) continue;
-    ++error_lines;
-    error = line;
-  }
-  CHECK(error_lines == 1);
+  const std::string error = RunnerFixture::error_line(result);
   for (const auto& part : parts) {
     CAPTURE(part);
     CHECK(error.find(part) != std::string::npos);

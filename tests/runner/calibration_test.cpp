@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -6,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <amct/onnx/export.hpp>
+#include <amct/onnx/import.hpp>
 #include <amct/protobuf/record_file.hpp>
 
 #include "runner/runner_fixture.hpp"
@@ -24,6 +26,27 @@ TEST_CASE_FIXTURE(RunnerFixture, "a run writes four files and says so") {
   CHECK(result.output.find("7 layers quantized") != std::string::npos);
   CHECK(result.output.find("5 BatchNormalization layers folded") != std::string::npos);
   CHECK(result.output.find("calibrate") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(RunnerFixture, "--format chooses the models that are written") {
+  const auto result = calibrate({"--format", "qdq", "--qdq_activations", "uint8"});
+  CAPTURE(result.output);
+  CHECK(result.exit_code == 0);
+  CHECK(files_written() == 3);
+  CHECK(result.output.find("out/m_qdq_model.onnx") != std::string::npos);
+  CHECK(result.output.find("deploy_model") == std::string::npos);
+  const auto model = amct::onnx::import_model(work / "out/m_qdq_model.onnx");
+  std::size_t quantizers = 0;
+  for (const auto& node : model.nodes) {
+    if (node.op_type != "QuantizeLinear") continue;
+    ++quantizers;
+    CHECK(model.value(node.inputs[2]).type == amct::ElementType::uint8);
+  }
+  CHECK(quantizers >= 6);
+
+  CHECK(calibrate({"--format", "deploy,qdq"}).exit_code == 0);
+  CHECK(files_written() == 4);
+  CHECK(calibrate({"--format", "onnx"}).exit_code == 2);
 }
 
 TEST_CASE_FIXTURE(RunnerFixture, "options with = and the name --data_type are accepted") {

@@ -11,7 +11,7 @@ if(AMCT_BUILD_EXAMPLES)
   add_test(NAME runner COMMAND runner_test)
   set_tests_properties(runner PROPERTIES LABELS e2e TIMEOUT 180)
 
-  foreach(example IN ITEMS quantize_a_tensor eigen xtensor)
+  foreach(example IN ITEMS quantize_a_tensor eigen xtensor integer_convolution small_integer_network)
     add_test(NAME example_${example} COMMAND embed_${example})
     set_tests_properties(example_${example} PROPERTIES LABELS unit)
   endforeach()

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,36 @@ class RunnerFixture {
     for (const auto& [option, value] : options) arguments.insert(arguments.end(), {option, value});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return support::run_command(work.path(), AMCT_RUNNER, arguments, environment);
+  }
+
+  /// Any verb with any arguments.
+  [[nodiscard]] support::CommandResult amct(const std::vector<std::string>& arguments) const {
+    return support::run_command(work.path(), AMCT_RUNNER, arguments);
+  }
+
+  /// The arguments of verbs that run the example network, with its record if one was calibrated.
+  [[nodiscard]] std::vector<std::string> network_arguments() const {
+    std::vector<std::string> arguments;
+    for (const char* option : {"--model", "--input_shape", "--data_dir"}) {
+      arguments.insert(arguments.end(), {option, options.at(option)});
+    }
+    if (std::filesystem::exists(work / "out/m_quant_param_record.txt")) {
+      arguments.insert(arguments.end(), {"--record", "out/m_quant_param_record.txt"});
+    }
+    return arguments;
+  }
+
+  /// The one line of a failed run that begins with "error: "; empty if there are none or several.
+  [[nodiscard]] static std::string error_line(const support::CommandResult& result) {
+    std::istringstream lines(result.output);
+    std::string found;
+    std::size_t errors = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("error: ")) continue;
+      ++errors;
+      found = line;
+    }
+    return errors == 1 ? found : std::string();
   }
 
   /// A copy of the calibration data that a test may damage.

@@ -57,6 +57,25 @@ inline void note_origins(const graph::PassReport& report, Origins& origins) {
   }
 }
 
+/// Brings a network into the form that is calibrated: what depends on constants alone a constant, BatchNormalization
+/// folded if `fusion` says so, and Gemm as AMCT has it.
+/// \return the layers that took in a BatchNormalization
+[[nodiscard]] inline std::vector<std::string> bring_into_form(graph::Graph& graph, bool fusion,
+                                                              const std::vector<std::string>& skip_fusion,
+                                                              const FlavourRules& rules, const exec::OpSet& ops,
+                                                              Origins& origins) {
+  graph::fold_constants(graph, exec::node_evaluator(ops));
+  std::vector<std::string> fused;
+  if (fusion) {
+    const auto report = graph::fuse_batch_norm(graph, skip_fusion, rules);
+    fused = report.changed_nodes();
+    note_origins(report, origins);
+  }
+  graph::fold_weight_transpose(graph);
+  graph::normalize_gemm(graph, graph::GemmForm::calibrated);
+  return fused;
+}
+
 }  // namespace detail
 
 /// Decides what is quantized and brings the network into the form that is calibrated: float16 becomes float32, what
@@ -78,14 +97,8 @@ inline void note_origins(const graph::PassReport& report, Origins& origins) {
 
   std::vector<std::string> node_names;
   for (const auto& node : graph.nodes) node_names.push_back(node.name);
-  graph::fold_constants(graph, exec::node_evaluator(ops));
-  if (config.do_fusion) {
-    const auto report = graph::fuse_batch_norm(graph, config.skip_fusion_layers, rules);
-    result.fused = report.changed_nodes();
-    detail::note_origins(report, result.origins);
-  }
-  graph::fold_weight_transpose(graph);
-  graph::normalize_gemm(graph, graph::GemmForm::calibrated);
+  result.fused =
+      detail::bring_into_form(graph, config.do_fusion, config.skip_fusion_layers, rules, ops, result.origins);
 
   auto found = graph::find_quantizable(graph, rules);
   constexpr LayerKind kRecurrent[] = {LayerKind::lstm, LayerKind::gru};

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,18 +31,41 @@ namespace detail {
   return start == std::string_view::npos ? std::string_view{} : header.substr(start);
 }
 
-[[nodiscard]] inline std::optional<ElementType> npy_type(std::string_view field) {
+/// Element types and numpy's names of them.
+struct NpyType {
+  ElementType type;
+  std::string_view code;
+};
+inline constexpr NpyType kNpyTypes[] = {
+    {ElementType::float32, "<f4"}, {ElementType::float64, "<f8"}, {ElementType::float16, "<f2"},
+    {ElementType::int8, "|i1"},    {ElementType::uint8, "|u1"},   {ElementType::int16, "<i2"},
+    {ElementType::uint16, "<u2"},  {ElementType::int32, "<i4"},   {ElementType::uint32, "<u4"},
+    {ElementType::int64, "<i8"},   {ElementType::uint64, "<u8"},  {ElementType::boolean, "|b1"}};
+
+[[nodiscard]] inline std::optional<ElementType> npy_type(std::string_view field) noexcept {
   if (field.size() < 5) return std::nullopt;
-  const std::string_view code = field.substr(1, 3);
-  if (code == "<f4") return ElementType::float32;
-  if (code == "<f8") return ElementType::float64;
-  if (code == "|i1") return ElementType::int8;
-  if (code == "|u1") return ElementType::uint8;
-  if (code == "<i4") return ElementType::int32;
-  if (code == "<i8") return ElementType::int64;
-  if (code == "<u8") return ElementType::uint64;
-  if (code == "|b1") return ElementType::boolean;
+  for (const auto& [type, code] : kNpyTypes) {
+    if (field.substr(1, code.size()) == code) return type;
+  }
   return std::nullopt;
+}
+
+/// The first bytes of a file, up to the data.
+[[nodiscard]] inline std::string npy_header(const Tensor& tensor) {
+  std::string shape;
+  for (const auto dim : tensor.shape()) shape += std::to_string(dim) + ", ";
+  if (!shape.empty()) shape.resize(shape.size() - (tensor.shape().rank() == 1 ? 1 : 2));
+  std::string_view code;
+  for (const auto& known : kNpyTypes) {
+    if (known.type == tensor.type()) code = known.code;
+  }
+  std::string header = "{'descr': '" + std::string(code) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  constexpr std::size_t kStart = 10;
+  constexpr std::size_t kAlignment = 64;
+  while ((kStart + header.size() + 1) % kAlignment != 0) header += ' ';
+  header += '\n';
+  const std::string length{static_cast<char>(header.size() & 0xFFU), static_cast<char>(header.size() >> 8U)};
+  return std::string("\x93NUMPY\x01\0", 8) + length + header;
 }
 
 /// "(2, 3)" as a shape of at most 32 axes and 2^40 elements.
@@ -111,6 +135,14 @@ namespace detail {
   file.read(reinterpret_cast<char*>(tensor.raw().data()), static_cast<std::streamsize>(tensor.bytes()));
   if (!file) throw refuse("cannot be read to its end");
   return tensor;
+}
+
+/// Writes an array as numpy does (.npy version 1, C order, little-endian).
+inline void write_npy(std::ostream& out, const Tensor& tensor) {
+  static_assert(std::endian::native == std::endian::little);
+  const std::string header = detail::npy_header(tensor);
+  out.write(header.data(), static_cast<std::streamsize>(header.size()));
+  out.write(reinterpret_cast<const char*>(tensor.raw().data()), static_cast<std::streamsize>(tensor.bytes()));
 }
 
 }  // namespace amct::interop

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <amct/core/error.hpp>
+#include <amct/core/tensor.hpp>
+#include <amct/flow/execution.hpp>
+#include <amct/flow/float_codes.hpp>
+#include <amct/graph/ir.hpp>
+#include <amct/record/record.hpp>
+
+#include "data_folder.hpp"
+#include "record_source.hpp"
+
+namespace runner {
+
+/// A network, the factors to run it with, and its data, as the command line gives them.
+struct NetworkArguments {
+  std::string model{}, config{};
+  RecordArguments record{};  ///< no file: none
+  std::string input_shape{}, data_types{}, data_dir{};
+  std::optional<std::uint32_t> batches{};
+  std::string float_layers = "float32";
+
+  /// Adds the options to a verb; `required`: the verb cannot do without a network.
+  void add_options(CLI::App& verb, bool required);
+};
+
+/// A mode by its name. \throws amct::Error data_format naming the option
+[[nodiscard]] amct::flow::Mode parse_mode(const char* option, std::string_view name);
+
+/// Gets a tensor of a layer.
+using TensorSink = std::function<void(const std::string& layer, const amct::Tensor& tensor)>;
+
+/// A network with its data, ready to run in any mode that its files allow.
+class Network {
+ public:
+  /// Looks at the data before the network. \throws amct::Error of the files
+  explicit Network(const NetworkArguments& arguments);
+
+  /// Batches to run.
+  [[nodiscard]] std::size_t batches() const noexcept { return batches_; }
+  [[nodiscard]] const DataFolder& data() const noexcept { return data_; }
+  /// The float network that the record is for, or the deployed one of the file.
+  [[nodiscard]] const amct::graph::Graph& graph() const noexcept { return graph_; }
+
+  /// \param every_layer  each layer's result can be reported
+  /// \throws amct::Error data_format if the files do not suffice for the mode, and what lowering throws
+  [[nodiscard]] amct::flow::Execution in_mode(amct::flow::Mode mode, bool every_layer) const;
+
+  /// Runs one batch.
+  [[nodiscard]] std::vector<amct::Tensor> run(const amct::flow::Execution& execution,
+                                              const std::vector<amct::Tensor>& inputs) const;
+  /// The same with `on_result` called for each layer, and `on_codes` for the codes that quantized layers read; in a
+  /// float run with a record those are the codes they would read.
+  [[nodiscard]] std::vector<amct::Tensor> run(const amct::flow::Execution& execution,
+                                              const std::vector<amct::Tensor>& inputs, const TensorSink& on_result,
+                                              const TensorSink& on_codes) const;
+
+  /// Runs work on the network; errors inside name its file.
+  template <class Work>
+  auto in_file(const Work& work) const {
+    try {
+      return work();
+    } catch (const amct::Error& error) {
+      if (!error.where().file.empty()) throw;
+      throw error.in_file(model_);
+    }
+  }
+
+ private:
+  void apply_record(const NetworkArguments& arguments);
+
+  std::string model_;
+  DataFolder data_;
+  std::size_t batches_ = 0;
+  amct::graph::Graph graph_;
+  amct::Record record_;  ///< empty: none was given
+  std::optional<amct::flow::FloatCodes> float_codes_;
+  bool deployed_ = false;  ///< the file is a deployed network
+  bool float16_layers_ = false;
+};
+
+}  // namespace runner
