@@ -11,7 +11,10 @@ set(exceptions
   "^kernel/reference/"    # reached through the public kernel header
   "^kernel/body/"         # vector bodies, compared with the reference through the public kernel header
   "^kernel/(vector_contract|affine_row|map|outermost|read|requantize_factors|scale_bounds|to_codes)$"  # parts of kernels, tested with them
-  "^simd/(vec|target|unroll-inl|for_each_arch|dispatch)"  # reached through every kernel; simd/vec-inl files are not headers of their own
+  "^kernel/(conv_rows|depthwise_kernel|depthwise_s8|depthwise_taps|epilogue_columns)$"  # parts of kernel/conv_s8, tested with it
+  "^kernel/(row_source|row_block|tile_job|tile_kernel|integer_product)$"  # parts of kernel/gemm_s8, tested with it
+  "^kernel/(epilogue|epilogue_run|column_arrays|vector_stages)$"  # what kernel/stages run in, tested with them
+  "^simd/(vec|dot|amx|lines|target|unroll-inl|for_each_arch|for_each_dot_arch|dispatch)"  # reached through every kernel; simd/vec-inl files are not headers of their own
   "^observe/log_histogram_observer$"  # a base, tested with the observers that derive from it
   "^core/exact$"          # two macros; their effect shows in every exact test
   "^core/status$"         # tested with core/error
@@ -23,17 +26,21 @@ set(exceptions
   "^config/network$"      # plain data, tested with graph/network and config/network_checks
   "^config/fx_fields$"    # read by config/fx_easy and config/fx_json, tested with them
   "^config/type_table$"   # rows, tested with config/type_names
+  "^graph/(deployed_layer|weight_levels)$"  # parts of passes, tested with insert_quant, insert_dequant and quantize_weights
   "^record/record_file$"  # plain data, tested with protobuf/record_file
   "^protobuf/record_(fields|messages|schema|source|text_source|unknown|wire_source)$"  # parts of reader and writer, tested with them
   "^protobuf/limits$"     # numbers, tested with the readers that keep them
   "^protobuf/config_(errors|places|schema)$"  # parts of protobuf/config_text, tested with it
   "^exec/builtin_ops$"    # a list, compared with docs/operators.md; its operators have tests of their own
+  "^exec/integer/(axis_order|form|ranks|layers|fuse_epilogue|channels_last)$"  # parts of exec/integer/lower, tested with it
+  "^exec/integer/(layer_epilogue|conv|global_pool|matmul|pool|ops)$"  # operators that exec/integer/lower makes, tested with flow/execution
+  "^flow/layer_results$"  # what flow/execution reports, tested with it
   "^exec/op_context$"     # plain data, tested with every operator
   "^exec/ops/accumulator$"  # parts of reductions, tested with exec/ops/reduce
 )
 
 # Folders of tests that mirror include/amct; other folders test more than one header at once.
-set(mirrored core simd kernel observe quantize record config graph compress exec flow protobuf json_yaml interop onnx)
+set(mirrored core simd kernel observe quantize record config graph compress exec analysis flow protobuf json_yaml interop onnx)
 
 file(GLOB_RECURSE headers RELATIVE "${SOURCE_DIR}/include/amct" "${SOURCE_DIR}/include/amct/*.hpp")
 if(NOT headers)
