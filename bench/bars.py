@@ -13,6 +13,13 @@ ARRAYS = ("Eigen", "xtensor", "plain loop", "ONNX Runtime")
 OWN_SERIAL = ("amct, 1 thread",)
 OWN_RECIPROCAL = ("amct, reciprocal",)
 OWN_BRUTE_FORCE = ("amct, all losses",)
+ONEDNN = ("oneDNN", "oneDNN s8")
+UNSIGNED_PRODUCTS = ("ONNX Runtime u8", "ONNX Runtime u8, QLinearMatMul", "ONNX Runtime u8, MatMulInteger")
+SIGNED_PRODUCTS = ("ONNX Runtime s8", "ONNX Runtime s8, QLinearMatMul", "ONNX Runtime s8, MatMulInteger")
+PRODUCTS = (("gemm_s8_256", "256x256"), ("gemm_s8_1024", "1024x1024"), ("gemm_s8_2048", "2048x2048"))
+CONVOLUTIONS = (("conv_3x3_64", "56x56"), ("conv_3x3_128", "28x28"), ("conv_3x3_256", "14x14"),
+                ("conv_1x1_512_128", "28x28"), ("conv_7x7_3_64", "224x224"))
+DEPTHWISE = (("conv_3x3_depthwise", "112x112"),)
 
 
 class Bar(NamedTuple):
@@ -23,6 +30,13 @@ class Bar(NamedTuple):
     opponents: tuple
     least: float
     threads: int = 1
+    is_for_all_paths: bool = False  # also for slower instruction sets, which the opponents are held to as well
+
+
+def layer_bars(layers, opponents, least, is_for_all_paths=False):
+    """For integer layers, on one thread and on two."""
+    return tuple(Bar(benchmark, (size,), opponents, least, threads, is_for_all_paths)
+                 for threads in (1, 2) for benchmark, size in layers)
 
 
 BARS = (
@@ -53,6 +67,15 @@ BARS = (
     # The contract that divides beside the one that multiplies.
     Bar("quantize_divide", ELEMENTWISE, OWN_RECIPROCAL, 0.8),
     Bar("fake_quantize_divide", ELEMENTWISE, OWN_RECIPROCAL, 0.8),
+    # Integer layers: products and convolutions of codes with everything that follows up to the next codes.
+    *layer_bars(PRODUCTS, ONEDNN, 1.0, is_for_all_paths=True),
+    *layer_bars(PRODUCTS, ("gemmlowp",), 10.0),
+    *layer_bars(PRODUCTS, UNSIGNED_PRODUCTS, 1.0),
+    *layer_bars(PRODUCTS, SIGNED_PRODUCTS, 10.0),
+    *layer_bars(CONVOLUTIONS, ONEDNN, 0.8, is_for_all_paths=True),
+    *layer_bars(DEPTHWISE, ONEDNN, 2.0, is_for_all_paths=True),
+    *layer_bars((*CONVOLUTIONS, *DEPTHWISE), ("ONNX Runtime u8",), 1.0),
+    *layer_bars((*CONVOLUTIONS, *DEPTHWISE), ("ONNX Runtime s8",), 10.0),
     # Statistics.
     Bar("min_max", (STATISTICS,), LIMIT, 0.9),
     Bar("min_max", (L1, L2, STATISTICS), ("Eigen",), 2.0),

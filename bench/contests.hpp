@@ -16,6 +16,8 @@ void run_dequantize();
 void run_fake_quantize();
 void run_channels();
 void run_requantize();
+void run_gemm_s8();
+void run_conv_s8();
 void run_packed4();
 void run_range();
 void run_order_statistic();

@@ -30,7 +30,8 @@ done
 source examples/install_packages.sh
 install_packages build-essential cmake ninja-build python3 libbenchmark-dev
 # Peers are optional: what cannot be installed is absent.
-install_packages libeigen3-dev libxtensor-dev libxsimd-dev libdnnl-dev libxnnpack-dev libpthreadpool-dev ||
+install_packages libeigen3-dev libxtensor-dev libxsimd-dev libdnnl-dev libxnnpack-dev libpthreadpool-dev \
+  libgemmlowp-dev ||
   echo "Some peers cannot be installed."
 if $with_torch; then install_packages python3-torch libopenblas0-pthread || echo "torch cannot be installed."; fi
 command -v node > /dev/null || install_packages nodejs || echo "Node.js cannot be installed."
@@ -44,15 +45,28 @@ cmake --preset release -B build/bench -DAMCT_BUILD_BENCH=ON -DAMCT_BUILD_EXAMPLE
   -DAMCT_WITH_EXEC=OFF > /dev/null
 cmake --build build/bench --target amct_bench
 
+# measure RESULTS FILTER...: a round of contests whose names match all filters.
+bench=build/bench/bench/amct_bench
+measure() {
+  local results=$1 filters=()
+  shift
+  for pattern in "$@"; do filters+=("--filter=$pattern"); done
+  "$bench" "${filters[@]}" "--results=$results" --benchmark_repetitions=$repetitions \
+    --benchmark_enable_random_interleaving=true --benchmark_min_time=$min_seconds
+}
+
 python=/usr/bin/python3  # Debian's own, which sees Debian's torch
+slower=$("$bench" --slower-instruction-sets)
 rm -rf out/bench
 mkdir -p out/bench/data
-build/bench/bench/amct_bench --dump=out/bench/data
+"$bench" --dump=out/bench/data
 for ((round = 1; round <= rounds; ++round)); do
   echo "Round $round of $rounds"
-  build/bench/bench/amct_bench "--filter=$filter" "--results=out/bench/amct-$round.json" \
-    --benchmark_repetitions=$repetitions --benchmark_enable_random_interleaving=true \
-    --benchmark_min_time=$min_seconds
+  measure "out/bench/amct-$round.json" "$filter"
+  # Integer layers also on the other instruction sets of this machine.
+  for name in $slower; do
+    AMCT_ARCH=$name measure "out/bench/amct-$round-$name.json" "$filter" '^(gemm|conv)_'
+  done
   if [ -d tests/onnxruntime/node_modules/onnxruntime-node ]; then
     node bench/peers/onnxruntime.mjs out/bench/data "out/bench/onnxruntime-$round.json" $min_seconds "$filter" ||
       echo "ONNX Runtime failed in this round."

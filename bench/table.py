@@ -3,7 +3,8 @@
 
   python3 table.py FOLDER OUTPUT.csv
 
-FOLDER holds files in the form of Google Benchmark's JSON, one a round and process.
+FOLDER holds files in the form of Google Benchmark's JSON, one a round and process: amct-ROUND.json of our kernels on the
+fastest instruction set, amct-ROUND-NAME.json on the one of that name, PEER-ROUND.json of peers in other processes.
 """
 import csv
 import json
@@ -26,7 +27,7 @@ class Contest:
     def __init__(self):
         self.rounds = {}  # contestant -> round -> nanoseconds a run, of the fastest repetition
         self.complaints = {}  # contestant -> why it does not count
-        self.path, self.elements, self.bytes = "", 0.0, 0.0
+        self.path, self.elements, self.bytes, self.operations = "", 0.0, 0.0, 0.0
 
     def take(self, contestant, round_name, threads, entry):
         """Work of one thread is timed by the processor time of that thread, which other processes add nothing to."""
@@ -39,14 +40,18 @@ class Contest:
         rounds[round_name] = min(time, rounds.get(round_name, time))
         if contestant == "amct":
             self.path, self.elements, self.bytes = entry["label"], entry["elements"], entry["bytes"]
+            self.operations = entry["operations"]
 
     def time(self, contestant):
         """The median of the rounds."""
         return statistics.median(self.rounds[contestant].values())
 
+    def unit(self):
+        """What the contest counts: multiplications and additions, or bytes."""
+        return "GOP/s" if self.operations else "GB/s"
+
     def speed(self, contestant):
-        """GB/s of the bytes that the contest counts."""
-        return f"{self.bytes / self.time(contestant):.1f}"
+        return f"{(self.operations or self.bytes) / self.time(contestant):.1f}"
 
     def fastest(self, kind, names=None):
         """The fastest contestant of a kind (peer, limit), among names if given; None if there is none."""
@@ -59,21 +64,22 @@ class Contest:
 
 
 def read_contests(folder):
-    """Contests by (benchmark, size, threads), in the order in which they ran."""
+    """Contests by (benchmark, size, threads, slower instruction set or ""), in the order in which they ran."""
     contests = {}
-    for path in sorted(pathlib.Path(folder).glob("*.json")):
+    for path in sorted(pathlib.Path(folder).glob("*.json"), key=lambda path: path.stem):
+        slower = "-".join(path.stem.split("-")[2:])
         for entry in json.loads(path.read_text(encoding="utf-8"))["benchmarks"]:
             if entry.get("run_type") == "aggregate":
                 continue
             benchmark, size, *threads, contestant = entry["name"].split("/")
-            key = benchmark, size, int(threads[0].split()[0]) if threads else 1
+            key = benchmark, size, int(threads[0].split()[0]) if threads else 1, slower
             contests.setdefault(key, Contest()).take(contestant, path.name, key[2], entry)
     return {key: contest for key, contest in contests.items() if "amct" in contest.rounds}
 
 
 def rows_of(contests):
     """The lines of the CSV file."""
-    for (benchmark, size, threads), contest in contests.items():
+    for (benchmark, size, threads, _), contest in contests.items():
         peer, limit = contest.fastest("peer"), contest.fastest("limit")
         yield {
             "benchmark": benchmark,
@@ -81,7 +87,7 @@ def rows_of(contests):
             "threads": threads,
             "path": contest.path,
             "ours": contest.speed("amct"),
-            "unit": "GB/s",
+            "unit": contest.unit(),
             "best_peer": contest.speed(peer) if peer else ABSENT,
             "best_peer_name": peer.removeprefix("peer:") if peer else ABSENT,
             "ratio_to_peer": f"{contest.ratio(peer):.3f}" if peer else ABSENT,
@@ -90,12 +96,13 @@ def rows_of(contests):
 
 
 def print_table(contests):
-    form = "{:<23} {:<11} {:>7} {:<7} {:>10} {:>8} {:<22} {:>8} {:>8}"
-    print(form.format("benchmark", "size", "threads", "path", "Gelement/s", "GB/s", "best peer", "to peer", "to limit"))
+    form = "{:<23} {:<11} {:>7} {:<10} {:>10} {:>8} {:<5} {:<22} {:>8} {:>8}"
+    print(form.format("benchmark", "size", "threads", "path", "Gelement/s", "speed", "unit", "best peer", "to peer",
+                      "to limit"))
     for row, contest in zip(rows_of(contests), contests.values()):
         rate = f"{contest.elements / contest.time('amct'):.3f}"
         print(form.format(row["benchmark"], row["size"], row["threads"], row["path"], rate, row["ours"],
-                          row["best_peer_name"], row["ratio_to_peer"], row["ratio_to_limit"]))
+                          row["unit"], row["best_peer_name"], row["ratio_to_peer"], row["ratio_to_limit"]))
 
 
 def judge(bar, contest):
@@ -117,23 +124,24 @@ def judge(bar, contest):
 def print_bars(contests):
     """A verdict on each bar whose contest ran. A bar with an absent opponent is not met, only not missed."""
     counts = {"met": 0, "missed": 0, ABSENT: 0}
-    form = "{:<7} {:<34} {:>6}  {:<28} {}"
+    form = "{:<7} {:<47} {:>6}  {:<28} {}"
     print(form.format("verdict", "contest", "bar", "measured", "remark"))
     for bar in BARS:
-        for size in bar.sizes:
-            contest = contests.get((bar.benchmark, size, bar.threads))
-            if contest is None:
+        for (benchmark, size, threads, slower), contest in contests.items():
+            if (benchmark, threads) != (bar.benchmark, bar.threads) or size not in bar.sizes:
+                continue
+            if slower and not bar.is_for_all_paths:
                 continue
             verdict, measured, remark = judge(bar, contest)
             counts[verdict] += 1
-            threads = f", {bar.threads} threads" if bar.threads > 1 else ""
-            name = f"{bar.benchmark} {size}{threads}"
+            name = f"{benchmark} {size}" + (f", {threads} threads" if threads > 1 else "")
+            name += f", {slower}" if slower else ""
             print(form.format(verdict, name, f"{bar.least:.2f}x", measured, remark).rstrip())
     print(f"{counts['met']} met, {counts['missed']} missed, {counts[ABSENT]} absent")
 
 
 def print_complaints(contests):
-    for (benchmark, size, _), contest in contests.items():
+    for (benchmark, size, _, _), contest in contests.items():
         for contestant, complaint in contest.complaints.items():
             print(f"Not counted: {benchmark}/{size}/{contestant}: {complaint}")
 

@@ -60,7 +60,7 @@ def measure(server, name, model, shape, batch, threads, rounds, profile):
     dims = f"{batch}x{shape}"
     with tempfile.TemporaryDirectory() as folder:
         ours_output, theirs_output = f"{folder}/ours", f"{folder}/theirs"
-        ours = Engine([server, model, dims, ours_output], threads)
+        ours = Engine([server, "float", model, dims, ours_output], threads)
         theirs = Engine(["node", str(HERE / "onnxruntime.mjs"), model, dims, theirs_output, str(threads)], threads)
         times = []
         for engine in (ours, theirs):

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a network of the topology of torchvision's resnet18 with random weights.
+"""Writes a network of the topology of torchvision's resnet18 with random weights, and images to calibrate it with.
 
-  python3 make_resnet18.py OUTPUT.onnx
+  python3 make_resnet18.py OUTPUT.onnx IMAGES
 
 Input [batch, 3, 224, 224], output [batch, 1000]. Every convolution is followed by a BatchNormalization, as an export
-for training has them. The weights keep activations in an ordinary range, so that no time goes into denormals.
+for training has them. The weights keep activations in an ordinary range, so that no time goes into denormals. IMAGES is
+a folder; its files are raw float32 values like the input that the benchmarks use.
 """
+import pathlib
 import sys
 
 import numpy
@@ -70,5 +72,14 @@ def make_resnet18():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
 
 
+def write_images(folder, count=4):
+    random = numpy.random.default_rng(2)
+    wave = numpy.sin(0.37 * numpy.arange(3 * 224 * 224))
+    for i in range(count):
+        image = wave + random.normal(0.0, 0.05, wave.shape)
+        image.astype(numpy.float32).tofile(pathlib.Path(folder) / f"{i}.bin")
+
+
 if __name__ == "__main__":
     onnx.save(make_resnet18(), sys.argv[1])
+    write_images(sys.argv[2])

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our executor as a server for compare.py, which runs it in turns with a peer.
+// Our executor as a server for compare.py and compare_quantized.py, which run it in turns with peers.
 //
-//   amct_network_bench MODEL SHAPE OUTPUT
+//   amct_network_bench MODE MODEL SHAPE OUTPUT
 //
-// Loads a network with one input, folds BatchNormalization, and runs it once on an input of SHAPE, such as 1x3x224x224;
-// the first output is written to OUTPUT as float32. Then each line of the standard input is answered by one line:
+// MODE float loads a float network and folds BatchNormalization, real_quant loads a deployed network and executes it in
+// integers. The network has one input; it is run once on one of SHAPE, such as 1x3x224x224, and the first output is
+// written to OUTPUT as float32. Then each line of the standard input is answered by one line:
 //
 //   run      milliseconds of a run
+//   cpu      the same in processor time of all threads
 //   memory   bytes of the largest set of live tensors, and of the memory held for them
 //   profile  share and milliseconds of a run by type of operator
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -24,17 +27,26 @@
 #include <utility>
 #include <vector>
 
+#include <amct/exec/integer/lower.hpp>
 #include <amct/exec/interpreter.hpp>
 #include <amct/graph/passes/fuse_batch_norm.hpp>
 #include <amct/onnx/import.hpp>
 
-#include "builtin_ops.hpp"
+#include "runner/integer_ops.hpp"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+double wall_time() { return milliseconds(Clock::now().time_since_epoch()); }
+
+double processor_time() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
+}
 
 /// Adds up the time of nodes by operator type.
 struct Profile {
@@ -76,10 +88,16 @@ amct::Tensor make_input(const amct::Shape& shape) {
   return tensor;
 }
 
-void serve(const char* model, const char* shape, const char* output_path) {
+amct::graph::Graph load(const std::string& mode, const char* model) {
   amct::graph::Graph graph = amct::onnx::import_model(model);
+  if (mode == "real_quant") return amct::exec::integer::lower(std::move(graph)).graph;
   amct::graph::fuse_batch_norm(graph, {});
-  const amct::exec::Interpreter interpreter(graph, bench::builtin_ops());
+  return graph;
+}
+
+void serve(const char* mode, const char* model, const char* shape, const char* output_path) {
+  const amct::graph::Graph graph = load(mode, model);
+  const amct::exec::Interpreter interpreter(graph, runner::integer_ops());
   std::vector<amct::Tensor> inputs;
   inputs.push_back(make_input(parse_shape(shape)));
   const auto outputs = interpreter.run(inputs);
@@ -94,9 +112,9 @@ void serve(const char* model, const char* shape, const char* output_path) {
       (void)interpreter.run(inputs, profile);
       print(profile);
     } else {
-      const auto start = Clock::now();
+      const double start = line == "cpu" ? processor_time() : wall_time();
       (void)interpreter.run(inputs);
-      std::printf("%.6f\n", milliseconds(Clock::now() - start));
+      std::printf("%.6f\n", (line == "cpu" ? processor_time() : wall_time()) - start);
     }
   }
 }
@@ -104,12 +122,12 @@ void serve(const char* model, const char* shape, const char* output_path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: amct_network_bench MODEL SHAPE OUTPUT\n");
+  if (argc != 5) {
+    std::fprintf(stderr, "usage: amct_network_bench float|real_quant MODEL SHAPE OUTPUT\n");
     return 2;
   }
   try {
-    serve(argv[1], argv[2], argv[3]);
+    serve(argv[1], argv[2], argv[3], argv[4]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

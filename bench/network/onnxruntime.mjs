@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime as a server for compare.py; the peer of amct_network_bench, with the same input and the same answers to
-// "run".
+// "run" and "cpu".
 //
 //   node onnxruntime.mjs MODEL SHAPE OUTPUT THREADS
 import { writeFileSync } from 'node:fs';
@@ -18,8 +18,10 @@ const feeds = { [session.inputNames[0]]: new ort.Tensor('float32', values, dims)
 const output = (await session.run(feeds))[session.outputNames[0]].data;
 writeFileSync(outputFile, new Uint8Array(output.buffer, output.byteOffset, output.byteLength));
 for await (const line of createInterface({ input: process.stdin })) {
-  if (line !== 'run') throw new Error(`unknown request ${line}`);
+  if (!['run', 'cpu'].includes(line)) throw new Error(`unknown request ${line}`);
   const start = performance.now();
+  const used = process.cpuUsage();
   await session.run(feeds);
-  console.log((performance.now() - start).toFixed(6));
+  const { user, system } = process.cpuUsage(used);
+  console.log((line === 'run' ? performance.now() - start : (user + system) / 1e3).toFixed(6));
 }

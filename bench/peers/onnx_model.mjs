@@ -2,7 +2,7 @@
 // Writes small ONNX models: a chain of nodes from input "x" to output "y", with constants. Only the protobuf fields
 // that such a model needs (onnx.proto3).
 
-export const types = { float32: 1, int8: 3, int64: 7, int4: 22 };
+export const types = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, int4: 22 };
 
 function varint(value) {
   const bytes = [];
@@ -21,11 +21,14 @@ function bytes(field, value) {
 
 const message = (field, ...parts) => bytes(field, Buffer.concat(parts));
 
-const attribute = ([name, value]) => message(5, bytes(1, name), number(3, value), number(20, 2));
+/// An integer or a list of them.
+const attribute = ([name, value]) => (Array.isArray(value)
+  ? message(5, bytes(1, name), ...value.map((item) => number(8, item)), number(20, 7))
+  : message(5, bytes(1, name), number(3, value), number(20, 2)));
 
-const node = ({ op, inputs, output, attributes = {} }) =>
+const node = ({ op, domain = '', inputs, output, attributes = {} }) =>
   message(1, ...inputs.map((name) => bytes(1, name)), bytes(2, output), bytes(4, op),
-    ...Object.entries(attributes).map(attribute));
+    ...Object.entries(attributes).map(attribute), bytes(7, domain));
 
 const constant = ({ name, type, dims, data }) =>
   message(5, ...dims.map((dim) => number(1, dim)), number(2, types[type]), bytes(8, name), bytes(9, data));
@@ -40,5 +43,7 @@ export function model({ nodes, constants, dims, input, output, outputDims = dims
   const inputs = input ? [value(11, 'x', input, dims)] : [];
   const graph = message(7, ...nodes.map(node), bytes(2, 'graph'), ...constants.map(constant), ...inputs,
     value(12, 'y', output, outputDims));
-  return Buffer.concat([number(1, 10), graph, message(8, bytes(1, ''), number(2, 21))]);
+  const operators = [['', 21], ['com.microsoft', 1]];
+  return Buffer.concat([number(1, 10), graph,
+    ...operators.map(([domain, version]) => message(8, bytes(1, domain), number(2, version)))]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime as a peer, in a process of its own, on one thread.
+// ONNX Runtime as a peer, in a process of its own.
 //
 //   node onnxruntime.mjs DATA RESULTS MIN_SECONDS FILTER
 //
@@ -7,6 +7,7 @@
 // the call from JavaScript, about 10 us.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { integerLayers } from './integer_layers.mjs';
 import { model } from './onnx_model.mjs';
 
 const ort = createRequire(new URL('../../tests/onnxruntime/', import.meta.url))('onnxruntime-node');
@@ -14,7 +15,7 @@ const ort = createRequire(new URL('../../tests/onnxruntime/', import.meta.url))(
 const [dataFolder, resultsFile, minSeconds, filter] = process.argv.slice(2);
 const sizes = { '4Ki': 4 << 10, '256Ki': 256 << 10, '32Mi': 32 << 20 };
 const weights = { '512x512x3x3': 512 * 512 * 3 * 3 };
-const arrays = { float32: Float32Array, int8: Int8Array };
+const arrays = { float32: Float32Array, int8: Int8Array, uint8: Uint8Array, int32: Int32Array };
 
 // The quantizers of contests.hpp. If they were others, the results would not agree with ours.
 const scale = 0.03;
@@ -60,6 +61,7 @@ const contests = [
     timedNodes: [quantize('q'), { op: 'Identity', inputs: ['s'], output: 'y' }], timedDims: [] },
   { name: 'dequantize4', sizes, constantInput: 'int4', output: 'float32', step: scale4, constants: int4,
     nodes: [dequantize('x')] },
+  ...integerLayers,
 ];
 
 function load(contest, end, type) {
@@ -100,44 +102,48 @@ async function timed(run) {
 }
 
 /// Optimizations are off, since they would compute constants beforehand.
-async function withSession(description, use) {
+async function withSession(description, threads, use) {
   const session = await ort.InferenceSession.create(model(description), {
-    graphOptimizationLevel: 'disabled', intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3,
+    graphOptimizationLevel: 'disabled', intraOpNumThreads: threads, interOpNumThreads: 1, logSeverityLevel: 3,
   });
   const result = await use(session);
   await session.release();
   return result;
 }
 
-async function measure(contest, elements) {
+async function measure(contest, elements, threads) {
   const dims = contest.dims ?? [elements];
+  const length = (shape) => shape.reduce((product, dim) => product * dim, 1);
   const feeds = {};
+  const { given = (values) => values, expected = (values) => values, stored = contest.output } = contest;
   const description = { ...contest, dims };
   if (contest.constantInput) {
     const data = Buffer.from(repeated(load(contest, 'in', 'int8'), elements / 2).buffer);
     description.constants = [...contest.constants, { name: 'x', type: contest.constantInput, dims, data }];
   } else {
-    feeds.x = new ort.Tensor(contest.input, repeated(load(contest, 'in', contest.input), elements), dims);
+    const tile = load(contest, 'in', contest.given ? 'int8' : contest.input);
+    feeds.x = new ort.Tensor(contest.input, repeated(given(tile), length(dims)), dims);
   }
-  const different = await withSession(description, async (session) => {
+  const different = contest.isChecked === false ? '' : await withSession(description, threads, async (session) => {
     const results = await session.run(feeds);
-    const { expected = (values) => values, stored = contest.output } = contest;
     return complaint(results.y.data, expected(load(contest, 'out', stored)), contest.step);
   });
   if (different) return { error_occurred: true, error_message: different };
-  const outputDims = contest.timedDims ?? dims;
-  const length = outputDims.reduce((product, dim) => product * dim, 1);
-  const fetches = { y: new ort.Tensor(contest.output, new arrays[contest.output](length), outputDims) };
-  return withSession({ ...description, nodes: contest.timedNodes ?? contest.nodes, outputDims },
+  const outputDims = contest.timedDims ?? contest.outputDims ?? dims;
+  const fetches = { y: new ort.Tensor(contest.output, new arrays[contest.output](length(outputDims)), outputDims) };
+  return withSession({ ...description, nodes: contest.timedNodes ?? contest.nodes, outputDims }, threads,
     (session) => timed(() => session.run(feeds, fetches)));
 }
 
 const benchmarks = [];
 for (const contest of contests) {
   for (const [size, elements] of Object.entries(contest.sizes)) {
-    const title = `${contest.name}/${size}`;
-    if (!new RegExp(filter).test(title)) continue;
-    benchmarks.push({ name: `${title}/peer:ONNX Runtime`, ...(await measure(contest, elements)) });
+    for (const threads of contest.threads ?? [1]) {
+      const title = `${contest.name}/${size}${threads > 1 ? `/${threads} threads` : ''}`;
+      if (!new RegExp(filter).test(title)) continue;
+      const result = await measure(contest, elements, threads);
+      benchmarks.push({ name: `${title}/peer:${contest.peer ?? 'ONNX Runtime'}`, ...result });
+    }
   }
 }
 writeFileSync(resultsFile, JSON.stringify({ benchmarks }, null, 1));

@@ -10,6 +10,7 @@
 
 #include <amct/core/affine.hpp>
 
+#include "peers/integer_layer.hpp"
 #include "support/entrant.hpp"
 
 namespace bench {
@@ -28,8 +29,10 @@ struct Peer {
   Operation<float, float, std::span<const amct::Affine>> fake_quantize_channels = nullptr;
   Operation<std::int32_t, std::int8_t, float, std::int32_t> requantize = nullptr;
   Operation<std::int32_t, std::int8_t, std::span<const std::int32_t>, std::span<const float>, std::int32_t>
-      requantize_channels = nullptr;          ///< bias, multipliers, offset
-  Operation<float, float> min_max = nullptr;  ///< to two values
+      requantize_channels = nullptr;                                                ///< bias, multipliers, offset
+  Operation<float, float> min_max = nullptr;                                        ///< to two values
+  Operation<std::int8_t, std::int8_t, SharedLayer, int> integer_product = nullptr;  ///< layer, threads
+  Operation<std::int8_t, std::int8_t, SharedLayer, int> integer_convolution = nullptr;
 };
 
 /// The peers that this program was built with. Each enters itself from its own file, so a library that is not on the

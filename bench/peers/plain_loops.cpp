@@ -137,6 +137,38 @@ void sum_losses(std::span<const float> x, std::span<const plain::Candidate> cand
   }
 }
 
+std::vector<std::int16_t> with_channels_last(const IntegerLayer& layer) {
+  const std::size_t area = layer.shape.kernel * layer.shape.kernel;
+  const std::size_t depth = layer.shape.group_channels_in();
+  std::vector<std::int16_t> moved(layer.weights.size());
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    moved[(i / (depth * area) * area + i % area) * depth + i / area % depth] = layer.weights[i];
+  }
+  return moved;
+}
+
+/// What the kernel sees of a group at one place, without the offset, so that padding is zero.
+void gather(std::span<const std::int8_t> codes, const IntegerShape& shape, std::size_t y, std::size_t x,
+            std::size_t group, std::span<std::int16_t> patch) {
+  const std::size_t depth = shape.group_channels_in();
+  std::ranges::fill(patch, std::int16_t{0});
+  for (std::size_t tap = 0; tap < shape.kernel * shape.kernel; ++tap) {
+    const std::size_t row = y * shape.stride + tap / shape.kernel - shape.padding;  // wraps above the image
+    const std::size_t column = x * shape.stride + tap % shape.kernel - shape.padding;
+    if (row >= shape.height || column >= shape.width) continue;
+    const auto pixel = codes.subspan((row * shape.width + column) * shape.channels_in + group * depth, depth);
+    for (std::size_t c = 0; c < depth; ++c) {
+      patch[tap * depth + c] = static_cast<std::int16_t>(pixel[c] - IntegerLayer::kInputOffset);
+    }
+  }
+}
+
+std::int32_t dot(std::span<const std::int16_t> a, std::span<const std::int16_t> b) {
+  std::int32_t sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 }  // namespace
 
 namespace plain {
@@ -195,6 +227,24 @@ void losses(std::span<const float> x, std::span<const Candidate> candidates, std
 
 void losses_in_double(std::span<const float> x, std::span<const Candidate> candidates, std::span<double> sums) {
   sum_losses<double>(x, candidates, sums);
+}
+
+void accumulate(std::span<const std::int8_t> codes, const IntegerLayer& layer, std::span<std::int32_t> sums) {
+  const IntegerShape& shape = layer.shape;
+  const std::size_t per_group = shape.channels_out / shape.groups;
+  const std::vector<std::int16_t> weights = with_channels_last(layer);
+  std::vector<std::int16_t> patch(shape.terms());
+  std::size_t i = 0;
+  for (std::size_t y = 0; y < shape.height_out(); ++y) {
+    for (std::size_t x = 0; x < shape.width_out(); ++x) {
+      for (std::size_t group = 0; group < shape.groups; ++group) {
+        gather(codes, shape, y, x, group, patch);
+        for (std::size_t c = group * per_group; c < (group + 1) * per_group; ++c) {
+          sums[i++] = dot(patch, std::span(weights).subspan(c * shape.terms(), shape.terms()));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace plain

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "peers/integer_layer.hpp"
+
 /// \file
 /// The obvious loops of operations that no library offers, compiled with -O3 -march=native.
 
@@ -31,5 +33,8 @@ void losses(std::span<const float> x, std::span<const Candidate> candidates, std
 
 /// The same with every step in double, which decides whether a search found the right winner.
 void losses_in_double(std::span<const float> x, std::span<const Candidate> candidates, std::span<double> sums);
+
+/// Accumulators of a layer without the bias, which decide whether a layer is right.
+void accumulate(std::span<const std::int8_t> codes, const IntegerLayer& layer, std::span<std::int32_t> sums);
 
 }  // namespace bench::plain

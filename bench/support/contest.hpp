@@ -45,7 +45,7 @@ struct Contest {
   Size size;
   double bytes_per_element = 0.0;  ///< read and written
   std::function<void(std::span<In>)> fill;
-  Prepare<In, Out> ours;  ///< checked against itself on the scalar reference
+  Prepare<In, Out> ours;  ///< checked against itself on the scalar reference, or against `reference`
   int threads = 1;        ///< of ours
   std::vector<Entrant<In, Out>> peers = {};
   std::vector<Entrant<In, Out>> limits = {};
@@ -53,7 +53,9 @@ struct Contest {
   std::size_t outputs = size.elements;
   Agreement<Out> peer_agrees = within_one_step<Out>(1.0);
   std::function<std::string(std::span<const In>, std::span<const Out>)> reference_check = {};  ///< if it can be wrong
-  bool has_children = false;  ///< peers in processes of their own take part, with the data that --dump writes
+  Prepare<In, Out> reference = {};  ///< for what the scalar reference would take too long for
+  double operations = 0.0;          ///< of a run; speed is counted in these rather than bytes if there are any
+  bool has_children = false;        ///< peers in processes of their own take part, with the data that --dump writes
 };
 
 namespace detail {
@@ -70,7 +72,7 @@ struct Arena {
     contest.fill(in.span());
     const auto before = amct::simd::active();
     amct::simd::use(amct::simd::Arch::scalar);
-    contest.ours(in.span(), expected.span())();
+    (contest.reference ? contest.reference : contest.ours)(in.span(), expected.span())();
     amct::simd::use(before);
   }
 };
@@ -91,6 +93,13 @@ template <class In, class Out>
   return agrees(arena.out.span(), arena.expected.span());
 }
 
+/// Whose bodies run: only integer products have some for all instruction sets.
+template <class In, class Out>
+[[nodiscard]] amct::simd::Arch path_of(const Contest<In, Out>& contest) {
+  const auto arch = amct::simd::active();
+  return contest.operations > 0.0 ? arch : amct::simd::base_of(arch);
+}
+
 template <class In, class Out>
 void time(benchmark::State& state, const Contest<In, Out>& contest, const Arena<In, Out>& arena,
           const Entrant<In, Out>& entrant) {
@@ -103,7 +112,8 @@ void time(benchmark::State& state, const Contest<In, Out>& contest, const Arena<
   const auto elements = static_cast<double>(contest.size.elements);
   state.counters["elements"] = elements;
   state.counters["bytes"] = elements * contest.bytes_per_element;
-  state.SetLabel(amct::simd::name_of(amct::simd::active()));
+  state.counters["operations"] = contest.operations;
+  state.SetLabel(amct::simd::name_of(path_of(contest)));
 }
 
 template <class In, class Out>

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -114,7 +115,70 @@ std::vector<Limit> reads(bool past_caches) {
   return found;
 }
 
+#if defined(__AVX512BW__) && defined(__AVX512VNNI__)
+
+/// Adds products of 8 bits, four a sum, as each instruction set does.
+struct Avx2 {
+  using Vector = __m256i;
+  static void add(Vector& sum, Vector a, Vector b) {
+    const Vector pairs = _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), _mm256_set1_epi16(1));
+    sum = _mm256_add_epi32(sum, pairs);
+  }
+};
+struct Avx512 {
+  using Vector = __m512i;
+  static void add(Vector& sum, Vector a, Vector b) {
+    const Vector pairs = _mm512_madd_epi16(_mm512_maddubs_epi16(a, b), _mm512_set1_epi16(1));
+    sum = _mm512_add_epi32(sum, pairs);
+  }
+};
+struct Vnni {
+  using Vector = __m512i;
+  static void add(Vector& sum, Vector a, Vector b) { sum = _mm512_dpbusd_epi32(sum, a, b); }
+};
+
+/// Makes the compiler believe that a register might hold anything.
+template <class Vector>
+inline void forget(Vector& value) {
+  asm volatile("" : "+v"(value));
+}
+
+/// Products of registers for as many operations; two a product.
+template <class Set, std::size_t... sum>
+void multiply(std::size_t operations, std::index_sequence<sum...>) {
+  using Vector = typename Set::Vector;
+  Vector sums[sizeof...(sum)] = {};
+  Vector a = {};
+  Vector b = {};
+  for (std::size_t i = 0; i < operations / (sizeof...(sum) * 2 * sizeof(Vector)); ++i) {
+    ((forget(a), forget(b), forget(sums[sum]), Set::add(sums[sum], a, b)), ...);
+  }
+  (forget(sums[sum]), ...);
+}
+
+template <class Set>
+void multiply(std::size_t operations) {
+  multiply<Set>(operations, std::make_index_sequence<12>{});
+}
+
+Multiply multiply_on(amct::simd::Arch arch) {
+  switch (arch) {
+    case amct::simd::Arch::avx2: return multiply<Avx2>;
+    case amct::simd::Arch::avx512: return multiply<Avx512>;
+    case amct::simd::Arch::avx512vnni: return multiply<Vnni>;
+    default: return nullptr;
+  }
+}
+
+#else
+
+Multiply multiply_on(amct::simd::Arch) { return nullptr; }
+
+#endif
+
 }  // namespace
+
+Multiply multiply_limit() { return multiply_on(amct::simd::active()); }
 
 std::vector<Limit> limits(Traffic traffic, bool past_caches) {
   switch (traffic) {

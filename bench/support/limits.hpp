@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <amct/core/parallel.hpp>
+#include <amct/simd/arch.hpp>
 
 #include "support/entrant.hpp"
 
@@ -25,7 +26,25 @@ enum class Traffic { read, one_to_one, two_to_one, four_to_one, eight_to_one, on
 /// of the array or along four or eight parts at once with prefetches.
 [[nodiscard]] std::vector<Limit> limits(Traffic traffic, bool past_caches);
 
-/// The same as participants of a contest. Several threads each move a part of the bytes.
+/// Does that many additions and multiplications of 8 bits with registers only.
+using Multiply = void (*)(std::size_t operations);
+
+/// On the active instruction set; null where there is none yet, and on machines without AVX-512 VNNI.
+[[nodiscard]] Multiply multiply_limit();
+
+/// The same as a participant of a contest, which each thread does a part of.
+template <class In, class Out>
+[[nodiscard]] std::vector<Entrant<In, Out>> multiply_entrants(std::size_t operations, int threads) {
+  const Multiply multiply = multiply_limit();
+  if (multiply == nullptr) return {};
+  const auto run = [=](std::span<const In>, std::span<Out>) {
+    amct::parallel_for(operations, operations / static_cast<std::size_t>(threads),
+                       [&](std::size_t, std::size_t count) { multiply(count); });
+  };
+  return {{"products", direct(run), threads}};
+}
+
+/// Limits of traffic as participants of a contest. Several threads each move a part of the bytes.
 template <class In, class Out>
 [[nodiscard]] std::vector<Entrant<In, Out>> limit_entrants(Traffic traffic, bool past_caches, int threads = 1) {
   std::vector<Entrant<In, Out>> entrants;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/session.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <regex>
@@ -26,7 +27,11 @@ class Results : public benchmark::JSONReporter {
   }
   void Finalize() override {}
   void close() {
-    JSONReporter::Finalize();
+    if (is_begun_) {
+      JSONReporter::Finalize();
+    } else {
+      file_ << "{\"benchmarks\": []}\n";  // no contest was wanted
+    }
     if (!file_.flush()) fail("cannot write the results");
   }
 
@@ -62,19 +67,22 @@ bool take_arguments(int argc, char** argv) {
     return true;
   };
   for (int i = 1; i < argc; ++i) {
-    if (take(argv[i], "--filter=", options().filter) || take(argv[i], "--results=", options().results_file) ||
-        take(argv[i], "--dump=", options().dump_folder)) {
-      continue;
+    std::string filter;
+    if (take(argv[i], "--filter=", filter)) {
+      options().filters.push_back(filter);
+    } else if (!take(argv[i], "--results=", options().results_file) &&
+               !take(argv[i], "--dump=", options().dump_folder)) {
+      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
+      return false;
     }
-    std::fprintf(stderr, "unknown argument %s\n", argv[i]);
-    return false;
   }
   return true;
 }
 
 bool is_wanted(const std::string& contest) {
-  static const std::regex pattern(options().filter, std::regex::extended);
-  return std::regex_search(contest, pattern);
+  return std::ranges::all_of(options().filters, [&](const std::string& filter) {
+    return std::regex_search(contest, std::regex(filter, std::regex::extended));
+  });
 }
 
 void enter_contestant(const std::string& name, const std::function<void(benchmark::State&)>& run) {

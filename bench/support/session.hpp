@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
@@ -11,9 +12,9 @@ namespace bench {
 
 /// Arguments of the program beside those of Google Benchmark.
 struct Options {
-  std::string filter = ".";  ///< --filter=REGEX: only contests with such a name, e.g. ^quantize/4Ki
-  std::string results_file;  ///< --results=FILE: in Google Benchmark's JSON; without, a table on the console
-  std::string dump_folder;   ///< --dump=DIR: instead of timing, writes data for peers in other processes
+  std::vector<std::string> filters;  ///< --filter=REGEX: only contests with such a name, e.g. ^quantize/4Ki; of all
+  std::string results_file;          ///< --results=FILE: in Google Benchmark's JSON; without, a table on the console
+  std::string dump_folder;           ///< --dump=DIR: instead of timing, writes data for peers in other processes
 };
 
 [[nodiscard]] Options& options();
@@ -21,7 +22,7 @@ struct Options {
 /// Reads and removes arguments. \return false, after a message, if there is one that nobody knows
 [[nodiscard]] bool take_arguments(int argc, char** argv);
 
-/// Whether the filter lets a contest run.
+/// Whether all filters let a contest run.
 [[nodiscard]] bool is_wanted(const std::string& contest);
 
 /// Takes in a contestant of the contest that is being prepared.
