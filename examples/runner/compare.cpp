@@ -254,6 +254,12 @@ class Report {
     }
   }
 
+  /// A row has what the limit is about, or should have.
+  [[nodiscard]] bool has(const Limit& limit) const {
+    return std::any_of(layers_.begin(), layers_.end(), [&](const LayerDifference& layer) {
+      return !layer.refused.empty() || limit.metric(layer).has_value();
+    });
+  }
   [[nodiscard]] std::size_t failures() const {
     return static_cast<std::size_t>(std::count(failed_.begin(), failed_.end(), true));
   }
@@ -377,6 +383,12 @@ void run(const Arguments& arguments) {
   const Report report(comparison, limits);
   report.print();
   if (!arguments.json.empty()) report.write_json(arguments.json);
+  for (const Limit& limit : limits) {
+    if (report.has(limit)) continue;
+    throw Error(ErrorCode::data_format,
+                {.file = comparison.other, .field = limit.below ? "--fail_below" : "--fail_above"},
+                "no row has " + limit.name + " to hold to a limit");
+  }
   if (report.failures() == 0) return;
   spdlog::error("{} outside the limits", counted(report.failures(), "row"));
   throw CLI::RuntimeError(1);
@@ -384,8 +396,8 @@ void run(const Arguments& arguments) {
 
 /// Two folders, or a network and two modes.
 void check_usage(const Arguments& arguments) {
-  const bool folders = !arguments.other.empty() && arguments.modes.empty();
   const auto& network = arguments.network;
+  const bool folders = !arguments.other.empty() && arguments.modes.empty() && network.model.empty();
   const bool modes = arguments.reference.empty() && !arguments.modes.empty() && !network.model.empty() &&
                      !network.input_shape.empty() && !network.data_dir.empty();
   if (folders || modes) return;
@@ -409,9 +421,11 @@ void add_compare(CLI::App& app) {
   arguments->network.add_options(*verb, false);
   verb->add_option("--json", arguments->json, "file for the same numbers as JSON");
   verb->add_option("--fail_below", arguments->fail_below,
-                   "exit code 1 if a layer is below a limit: cosine=0.99, sqnr=30 (dB)");
+                   "exit code 1 if a layer is below a limit: cosine=0.99, sqnr=30 (dB)")
+      ->allow_extra_args(false);
   verb->add_option("--fail_above", arguments->fail_above,
-                   "exit code 1 if a layer is above a limit: max=0.1, mean=0.1, codes=1");
+                   "exit code 1 if a layer is above a limit: max=0.1, mean=0.1, codes=1")
+      ->allow_extra_args(false);
   verb->callback([arguments] {
     check_usage(*arguments);
     run(*arguments);

@@ -100,6 +100,8 @@ void Network::apply_record(const NetworkArguments& arguments) {
     fusion = {.fold = config.do_fusion, .skip = config.skip_fusion_layers};
   }
   RecordFileSource source(arguments.record);
+  // Nodes are not merged, since that would hide layers and changes no code.
+  deploy_options_ = {.composites = source.rules().data_operators};
   amct::Record layers = read_layers(source);
   try {
     auto recorded = amct::flow::apply_record(std::move(graph_), std::move(layers), source.rules(), builtin_ops(),
@@ -126,7 +128,7 @@ amct::flow::Execution Network::in_mode(Mode mode, bool every_layer) const {
   const bool deploys = mode != Mode::float32 && !deployed_;
   const auto& ops = mode == Mode::real_quant ? integer_ops() : builtin_ops();
   return in_file([&] {
-    return amct::flow::Execution(deploys ? amct::flow::deploy(graph_, record_) : graph_, mode, ops,
+    return amct::flow::Execution(deploys ? amct::flow::deploy(graph_, record_, deploy_options_) : graph_, mode, ops,
                                  {.every_layer = every_layer, .float16_layers = float16_layers_});
   });
 }

@@ -13,6 +13,7 @@
 
 #include <amct/core/error.hpp>
 #include <amct/core/tensor.hpp>
+#include <amct/flow/deploy.hpp>
 #include <amct/flow/execution.hpp>
 #include <amct/flow/float_codes.hpp>
 #include <amct/graph/ir.hpp>
@@ -86,7 +87,8 @@ class Network {
   amct::graph::Graph graph_;
   amct::Record record_;  ///< empty: none was given
   std::optional<amct::flow::FloatCodes> float_codes_;
-  bool deployed_ = false;  ///< the file is a deployed network
+  amct::flow::DeployOptions deploy_options_{};  ///< of the record's flavour
+  bool deployed_ = false;                       ///< the file is a deployed network
   bool float16_layers_ = false;
 };
 

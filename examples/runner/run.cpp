@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -75,6 +76,10 @@ class Results {
     const auto format = *amct::interop::dump_format_named(arguments.format);
     if (!arguments.dump.empty()) dump_.emplace(arguments.dump, format);
     if (!arguments.outputs.empty()) outputs_.emplace(arguments.outputs, format);
+    if (dump_ && outputs_ && std::filesystem::equivalent(arguments.dump, arguments.outputs)) {
+      throw Error(ErrorCode::data_format, {.file = arguments.outputs, .field = "--outputs"},
+                  "is the folder of --dump, which holds the outputs too; expected another one");
+    }
   }
 
   /// Layers must be looked at one by one.
@@ -85,7 +90,8 @@ class Results {
     std::vector<std::string> names;
     for (const auto& node : network.nodes) {
       names.push_back(node.name);
-      if (!node.outputs.empty()) tensors_.emplace(node.name, network.value(node.outputs[0]).name);
+      const bool has_result = !node.outputs.empty() && node.outputs[0] != amct::graph::kNoValue;
+      tensors_.emplace(node.name, has_result ? network.value(node.outputs[0]).name : std::string());
     }
     for (const auto& layer : layers_) {
       if (tensors_.contains(layer)) continue;

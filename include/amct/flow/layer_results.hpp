@@ -50,7 +50,8 @@ class LayerNames {
     const graph::Uses uses(network);
     const exec::integer::detail::CodeValues codes(network);
     for (const auto& node : network.nodes) {
-      if (node.outputs.empty() || is_silent(node) || codes.find(node.outputs[0]) != nullptr) continue;
+      const bool makes_nothing = node.outputs.empty() || node.outputs[0] == graph::kNoValue;
+      if (makes_nothing || is_silent(node) || codes.find(node.outputs[0]) != nullptr) continue;
       by_value_[node.outputs[0]] = {node.name, node.op_type};
     }
     for (const auto& node : network.nodes) {

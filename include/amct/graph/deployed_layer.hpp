@@ -79,6 +79,10 @@ struct DeployedLayer {
   }
   if (!layer.inputs.empty()) layer.scale_d = layer.inputs.front().factors.scale;
   if (layer_weight(node, graph) != nullptr) {
+    if (node.op_type == "LSTM" || node.op_type == "GRU") {
+      throw Error(ErrorCode::model_unsupported, {.layer = record.name, .field = node.op_type},
+                  "recurrent layers cannot be deployed; take the layer out of the record, and it stays float");
+    }
     layer.computes_in_integers = !record.scale_w.empty();
   } else if (node.op_type == "AveragePool" && node.domain.empty()) {
     layer.computes_in_integers = true;

@@ -235,6 +235,20 @@ inline void set_range(Node& node, CodeRange range) {
   return {detail::positive_attribute(node, "scale"), -detail::offset_attribute(node)};
 }
 
+/// Refuses quant nodes of a file that lack what they read or make, so that nobody else need look.
+/// \throws Error model_corrupt naming the node
+inline void check_quant_nodes(const Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    const bool reads_parameter = is_op(node, kDequantOp) || is_op(node, kReQuantOp);
+    if (!reads_parameter && !is_op(node, kQuantOp) && !is_op(node, kAntiQuantOp)) continue;
+    const bool has_inputs = node.input(0) != kNoValue && (!reads_parameter || node.input(1) != kNoValue);
+    if (has_inputs && node.outputs.size() == 1 && node.outputs[0] != kNoValue) continue;
+    throw Error(ErrorCode::model_corrupt, {.layer = node.name, .field = node.op_type},
+                std::string("lacks an input or its result, expected ") +
+                    (reads_parameter ? "two inputs" : "one input") + " and one result");
+  }
+}
+
 /// The arithmetic of an AscendReQuant. \throws Error model_unsupported for another name
 [[nodiscard]] inline RequantRule requant_rule(const Node& node) {
   const auto name = node.attribute_or<std::string>("contract", std::string(name_of(RequantRule::two_products)));

@@ -175,7 +175,8 @@ inline void write_amct(std::ostream& out, const Tensor& tensor, const std::files
   const std::uintmax_t size = open_dump(file, stream);
   std::optional<Shape> shape = Shape{static_cast<std::int64_t>(size / sizeof(float))};
   const auto sidecar = shape_file(file);
-  if (std::filesystem::exists(sidecar)) {
+  std::error_code ignored;  // a name too long for a sidecar has none
+  if (std::filesystem::exists(sidecar, ignored)) {
     constexpr std::uintmax_t kMostText = 1024;
     const std::string text = read_file(sidecar, kMostText);
     shape = parse_dump_shape(std::string_view(text).substr(0, text.find_last_not_of(" \r\n") + 1));

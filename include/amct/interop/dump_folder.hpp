@@ -218,16 +218,17 @@ class DumpIndexReader {
 /// no whole run of ours.
 class DumpWriter {
  public:
-  /// Makes the folder, and takes the index of an earlier dump away. \throws Error io_write
+  /// Makes the folder. \throws Error io_write
   DumpWriter(std::filesystem::path folder, DumpFormat format) : folder_(std::move(folder)), format_(format) {
     AtomicFile probe(folder_ / detail::kDumpIndex);
     probe.finish();
-    std::error_code ignored;
-    std::filesystem::remove(folder_ / detail::kDumpIndex, ignored);
   }
 
-  /// Writes one tensor; `entry.file` is chosen here. \throws Error as write_dump
+  /// Writes one tensor; `entry.file` is chosen here. The first one takes the index of an earlier dump away. \throws
+  /// Error as write_dump
   void write(DumpEntry entry, const Tensor& tensor) {
+    std::error_code ignored;
+    if (entries_.empty()) std::filesystem::remove(folder_ / detail::kDumpIndex, ignored);
     entry.file = stem_of(entry) + "_batch" + std::to_string(entry.batch) + '.' + name_of(format_);
     write_dump(folder_ / entry.file, format_, tensor);
     entries_.push_back(std::move(entry));

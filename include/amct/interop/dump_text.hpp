@@ -135,12 +135,16 @@ class DumpText {
   }
   template <class T>
   [[nodiscard]] Tensor read_as() {
+    const std::size_t most = shape_ ? shape_->size() : static_cast<std::size_t>(kMostDumpElements);
     std::vector<T> values;
     for (auto token = next(); !token.empty(); token = next()) {
       const auto number = parse_number<T>(token);
       if (!number) {
         throw bad_dump(file_, "has \"" + std::string(token.substr(0, 40)) + "\" as number " +
                                   std::to_string(values.size()) + ", expected " + amct::name_of(type_));
+      }
+      if (values.size() == most) {
+        throw bad_dump(file_, "has more than " + std::to_string(most) + " numbers, expected no more");
       }
       values.push_back(*number);
     }

@@ -13,7 +13,7 @@ namespace amct::kernel {
 /// Elements behind the last column that vector bodies may read.
 inline constexpr std::size_t kColumnSlack = 64;
 
-/// Memory of parameters that are spread over all columns, for vector bodies. Moving keeps where they stand.
+/// Memory of parameters that are spread over all columns, for vector bodies.
 class ColumnArrays {
  public:
   explicit ColumnArrays(std::size_t columns) : columns_(columns) {}

@@ -5,8 +5,6 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -61,7 +59,8 @@ class PackedConv {
   [[nodiscard]] bool fits(const ConvShape& shape) const noexcept {
     return shape.channels_in == shape_.channels_in && shape.channels_out == shape_.channels_out &&
            shape.groups == shape_.groups && shape.kernel == shape_.kernel &&
-           shape.is_transposed == shape_.is_transposed && (shape.is_depthwise() || !groups_.empty());
+           shape.is_transposed == shape_.is_transposed &&
+           (shape.is_depthwise() ? depthwise_.channels() != 0 : !groups_.empty());
   }
   /// The convolution with groups as they were packed: some small ones together.
   [[nodiscard]] ConvShape merged(ConvShape shape) const noexcept {
@@ -183,24 +182,14 @@ Status convolve_products(const ConvShape& shape, const PackedConv& weights, Conv
   return convolve_groups(shape, weights, input, epilogue, y);
 }
 
-/// The first channel of a depthwise convolution whose sums are not proven to fit int32; as PackedWeights has it.
-[[nodiscard]] inline std::size_t first_beyond_int32(const PackedDepthwise& weights, std::int64_t largest,
-                                                    std::span<const std::int32_t> bias) noexcept {
-  for (std::size_t c = 0; c < weights.channels(); ++c) {
-    const std::int64_t added = bias.empty() ? 0 : std::abs(std::int64_t{bias[bias.size() == 1 ? 0 : c]});
-    if (weights.absolute_sum(c) * largest + added > std::numeric_limits<std::int32_t>::max()) return c;
-  }
-  return weights.channels();
-}
-
 template <ActivationCode X, class... Stages, class T>
 Status convolve_channels(const ConvShape& shape, const PackedDepthwise& weights, const X* x, std::int32_t zero_point,
                          CodeLimits limits, const Epilogue<Stages...>& epilogue, const ResultRows<T>& y) {
   const std::int64_t largest = limits.largest(zero_point);
-  const std::size_t beyond = first_beyond_int32(weights, largest, leading_bias(epilogue));
+  const std::size_t beyond = first_beyond_int32(weights.absolute_sums(), largest, leading_bias(epilogue));
   const bool is_wide = beyond != weights.channels();
   if (is_wide && !WideEpilogueTo<Epilogue<Stages...>, T>) {
-    return {StatusCode::sum_overflow, beyond, static_cast<double>(weights.absolute_sum(beyond) * largest)};
+    return {StatusCode::sum_overflow, beyond, static_cast<double>(weights.absolute_sums()[beyond] * largest)};
   }
   bool is_done = false;
   if (!is_wide && depthwise_fits_memory(shape)) {
@@ -230,9 +219,9 @@ Status convolve_channels(const ConvShape& shape, const PackedDepthwise& weights,
 /// \param y           a row for each output position, at least channels_out wide
 /// \param limits      the codes that can occur, if fewer than X has
 /// \return what shape.check() says; size_mismatch if weights or x are not of this shape; bad_option for a zero point
-/// that
-///         is no X; sum_overflow with the channel and its largest possible sum. Then nothing is written.
-/// \note O(y * window), allocates scratch memory. Large convolutions are split over threads.
+///         that is no X; sum_overflow with the channel and its largest possible sum. Then nothing is written.
+/// \note O(y * window), allocates scratch memory on each thread. Large convolutions are split over threads, but for
+///       depthwise ones without a vector body or with int64 sums.
 template <ActivationCode X, class... Stages, class T>
 requires EpilogueTo<Epilogue<Stages...>, T> Status convolve(const ConvShape& shape, const PackedConv& weights,
                                                             std::span<const X> x, std::int32_t zero_point,

@@ -61,9 +61,14 @@ struct ConvShape {
 
   /// Sets the usual output sizes: as many positions as fit into the padded input; transposed, all that the input
   /// reaches without the padding, and output_padding.
-  /// \return bad_option if the padding or the kernel is larger than what it is taken from
+  /// \return bad_option if the padding or the kernel is larger than what it is taken from, or for an input, a kernel or
+  /// a
+  ///         stride of 0
   Status fit_output(const SpatialSizes& pad_end = {0, 0, 0}, const SpatialSizes& output_padding = {0, 0, 0}) noexcept {
     for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (input[axis] == 0) return bad("input", 0, "at least 1");
+      if (kernel[axis] == 0) return bad("kernel", 0, "at least 1");
+      if (stride[axis] == 0) return bad("stride", 0, "at least 1");
       const std::size_t reach = (kernel[axis] - 1) * dilation[axis] + 1;
       const std::size_t pads = pad_begin[axis] + pad_end[axis];
       const std::size_t whole =

@@ -267,7 +267,7 @@ class DepthwisePart {
 /// Whether the memory that the vector bodies need is of a reasonable size. Dilations and strides far beyond the input,
 /// and windows of very many elements, would need more than they are worth.
 [[nodiscard]] inline bool depthwise_fits_memory(const ConvShape& shape) noexcept {
-  constexpr std::size_t kMost = std::size_t{1} << 27;  // elements
+  constexpr std::size_t kMost = std::size_t{1} << 22;  // elements, of each thread
   const DepthwiseLine line(shape, TapSums::kPositions);
   const std::size_t channels = PackedDepthwise::padded(std::min(shape.channels_in, PackedDepthwise::kBlock));
   const std::size_t lines = shape.kernel[0] * (shape.kernel[1] + 2);

@@ -97,9 +97,10 @@ class PackedDepthwise {
   [[nodiscard]] std::int8_t weight(std::size_t channel, std::size_t tap) const noexcept {
     return lines_.data()->bytes[index(channel, 0, taps_.group_of(tap)) + taps_.place_of(tap)];
   }
-  /// The sum of a channel's weights, and of their absolute values.
+  /// The sum of a channel's weights.
   [[nodiscard]] std::int64_t sum(std::size_t channel) const noexcept { return sums_[channel]; }
-  [[nodiscard]] std::int64_t absolute_sum(std::size_t channel) const noexcept { return absolute_sums_[channel]; }
+  /// The sums of the absolute values of each channel's weights.
+  [[nodiscard]] std::span<const std::int64_t> absolute_sums() const noexcept { return absolute_sums_; }
 
  private:
   struct alignas(64) Line {

@@ -80,7 +80,7 @@ class EpilogueRun<Epilogue<Stages...>, T, kFirst> {
 
  private:
   static constexpr std::size_t kCount = sizeof...(Stages) - kFirst;
-  static constexpr bool kHasVectors = (HasVectorStage<Stages> && ...);
+  static constexpr bool kHasVectors = have_vector_stages<Stages...>();
 
   template <std::size_t... k>
   static auto vectors(const Epilogue<Stages...>& epilogue, ColumnArrays& arrays, std::index_sequence<k...>) {

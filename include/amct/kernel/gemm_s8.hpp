@@ -46,9 +46,10 @@ template <class T, RowSource Rows, class... Stages>
 /// \param rows      activations: CodeRows or another RowSource
 /// \param weights   packed once; runs and run length must be those of the rows
 /// \param epilogue  stages from a sum to a T
-/// \param c         results; may be read by no stage but AddResidual at the same place
+/// \param c         results, apart from the rows; may be read by no stage but AddResidual at the same place
 /// \return size_mismatch, or sum_overflow with the column and its largest possible sum; then nothing is written
-/// \note O(rows columns depth). Allocates scratch memory. Large products are split over threads.
+/// \note O(rows columns depth). Allocates scratch memory on each thread, and ends the program if there is none. Large
+/// products are split over threads.
 template <RowSource Rows, class... Stages, class T>
 requires EpilogueTo<Epilogue<Stages...>, T> Status gemm_s8(const Rows& rows, const PackedWeights& weights,
                                                            const Epilogue<Stages...>& epilogue,

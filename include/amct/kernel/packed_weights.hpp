@@ -52,6 +52,23 @@ struct WeightLayout {
   }
 };
 
+namespace kernel {
+
+/// The first column whose sums, with its bias, are not proven to fit int32; the number of columns if all are.
+/// \param absolute_sums  sum |w| of each column
+/// \param largest        the largest |x - zero point|
+/// \param bias           none, one for all, or one a column
+[[nodiscard]] inline std::size_t first_beyond_int32(std::span<const std::int64_t> absolute_sums, std::int64_t largest,
+                                                    std::span<const std::int32_t> bias) noexcept {
+  for (std::size_t c = 0; c < absolute_sums.size(); ++c) {
+    const std::int64_t added = bias.empty() ? 0 : std::abs(std::int64_t{bias[bias.size() == 1 ? 0 : c]});
+    if (absolute_sums[c] * largest + added > std::numeric_limits<std::int32_t>::max()) return c;
+  }
+  return absolute_sums.size();
+}
+
+}  // namespace kernel
+
 /// Weights in the one order that every instruction set reads: panels of 16 columns; in a panel, for every four steps of
 /// the depth, 16 times four codes. Runs are padded to whole groups of four with zeros. Packed once a layer; also holds
 /// what zero points and proofs of range need of each column.
@@ -134,12 +151,7 @@ class PackedWeights {
   /// \param bias  none, one for all, or one a column
   [[nodiscard]] std::size_t first_beyond_int32(CodeLimits limits, std::int32_t zero_point,
                                                std::span<const std::int32_t> bias = {}) const noexcept {
-    const std::int64_t largest = limits.largest(zero_point);
-    for (std::size_t c = 0; c < columns_; ++c) {
-      const std::int64_t added = bias.empty() ? 0 : std::abs(std::int64_t{bias[bias.size() == 1 ? 0 : c]});
-      if (absolute_sums_[c] * largest + added > std::numeric_limits<std::int32_t>::max()) return c;
-    }
-    return columns_;
+    return kernel::first_beyond_int32(absolute_sums_, limits.largest(zero_point), bias);
   }
   [[nodiscard]] bool sums_fit_int32(CodeLimits limits, std::int32_t zero_point,
                                     std::span<const std::int32_t> bias = {}) const noexcept {

@@ -112,7 +112,7 @@ Status max_pool_codes(const ConvShape& shape, std::span<const T> x, std::span<T>
   if (y.size() != shape.y_size()) return {StatusCode::size_mismatch, 0, static_cast<double>(y.size())};
   constexpr std::size_t kWork = std::size_t{1} << 18;  // codes read that are worth a thread's time
   const std::size_t line = shape.input[2] * shape.channels_in * shape.kernel[0] * shape.kernel[1];
-  parallel_for(shape.batch * shape.output[0] * shape.output[1], kWork / line + 1,
+  parallel_for(shape.batch * shape.output[0] * shape.output[1], kWork / std::max<std::size_t>(1, line) + 1,
                [&](std::size_t first, std::size_t count) {
                  kernel::MaxPoolLines<T> lines(shape, x, y);
                  for (std::size_t i = first; i < first + count; ++i) lines.compute(i);

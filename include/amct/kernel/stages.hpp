@@ -103,7 +103,7 @@ struct KeepReal {
 struct QuantizeTo {
   float inverse = 1.0F;  ///< float32 1 / scale, the number that AscendQuant holds
   std::int32_t offset = 0;
-  CodeRange range = Int8::range;
+  CodeRange range = Int8::range;  ///< give it for wider codes
 
   [[nodiscard]] constexpr std::int32_t operator()(float value, const Place&) const noexcept {
     const float scaled = value * inverse;

@@ -56,11 +56,11 @@ template <ActivationCode T>
 #if defined(__x86_64__)
   if constexpr (sizeof(T) == 1) {
     if (arch == simd::Arch::amx) return amx_kernel<simd::AmxTiles, T>();
-  }
-  if (arch >= simd::Arch::avx512vnni && sizeof(T) == 1) {
-    TileKernel kernel{.multiply = &avx512vnni::multiply<simd::avx512vnni::DotBytes>};
-    if (std::is_signed_v<T>) kernel.shift = 128, kernel.convert = &avx512::flip_rows<T>;
-    return kernel;
+    if (arch >= simd::Arch::avx512vnni) {
+      TileKernel kernel{.multiply = &avx512vnni::multiply<simd::avx512vnni::DotBytes>};
+      if (std::is_signed_v<T>) kernel.shift = 128, kernel.convert = &avx512::flip_rows<T>;
+      return kernel;
+    }
   }
   if (arch >= simd::Arch::avx512) {
     const bool is_vnni = arch >= simd::Arch::avx512vnni;

@@ -31,6 +31,28 @@ concept HasVectorStage = requires(const S& stage, ColumnArrays& arrays) {
   VectorStage<S>(stage, arrays);
 };
 
+/// How far a stage is on the way to a stored code: rounded, saturated, unsigned; 0 in front of that.
+template <class S>
+inline constexpr int kCodeStep = 0;
+template <>
+inline constexpr int kCodeStep<QuantizeTo> = 1;
+template <RequantizeContract Contract>
+inline constexpr int kCodeStep<Requantize<Contract>> = 1;
+template <BitWidth B>
+inline constexpr int kCodeStep<SaturateTo<B>> = 2;
+template <>
+inline constexpr int kCodeStep<AsUnsigned> = 3;
+
+/// Whether vector bodies know all of these stages, and their order: each step of codes leaves work to the next and to
+/// the store, so that only later steps may follow.
+template <class... Stages>
+[[nodiscard]] constexpr bool have_vector_stages() noexcept {
+  [[maybe_unused]] int step = 0;
+  bool in_order = true;
+  ((in_order = in_order && (step == 0 || kCodeStep<Stages> > step), step = kCodeStep<Stages>), ...);
+  return in_order && (HasVectorStage<Stages> && ...);
+}
+
 /// The least rounded value that gives a code, for offsets in reach.
 [[nodiscard]] constexpr std::int32_t lowest(CodeRange range, std::int32_t offset) noexcept {
   return range.min() - std::clamp(offset, -kMostOffset, kMostOffset);

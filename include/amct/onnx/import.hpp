@@ -14,6 +14,7 @@
 #include <amct/core/error.hpp>
 #include <amct/core/shape.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/quant_nodes.hpp>
 #include <amct/onnx/check_model.hpp>
 #include <amct/onnx/constant_weights.hpp>
 #include <amct/onnx/external_data.hpp>
@@ -145,6 +146,7 @@ inline void infer_inner_shapes(::onnx::ModelProto& model) {
   check_model(model, path);
   infer_inner_shapes(model);
   graph::Graph graph = read_graph(model, opset, data);
+  graph::check_quant_nodes(graph);
   make_weights_initializers(graph);
   if (!shapes.empty()) {
     bind_shapes(model, shapes);

@@ -101,7 +101,7 @@ class EpilogueFuser {
     for (const std::size_t reader : readers(real)) {
       if (!nodes_[reader] || nodes_[reader]->op_type != graph::kQuantOp) continue;
       const auto wanted = graph::quant_target(*nodes_[reader]);
-      if (target && !(*target == wanted)) continue;
+      if (target && (!(*target == wanted) || uses_.is_graph_output(nodes_[reader]->outputs[0]))) continue;
       if (target) {
         merged_.merge(nodes_[reader]->outputs[0], layer.outputs[kCodesOutput]);
       } else {

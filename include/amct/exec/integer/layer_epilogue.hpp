@@ -84,6 +84,7 @@ class LayerEpilogue {
   }
 
   [[nodiscard]] const std::vector<float>& scales() const noexcept { return scales_; }
+  [[nodiscard]] bool is_shifted() const noexcept { return !shifts_.empty(); }
 
   /// Makes the node's results.
   /// \param shape    of the results

@@ -36,7 +36,9 @@ class CodeValues {
       } else if (node.op_type == "Pad" || is_one_of(graph::kSharingOperators, node.op_type)) {
         if (const auto* codes = find(node.input(0))) {
           const graph::QuantTarget same = *codes;
-          for (const auto id : node.outputs) codes_[id] = same;
+          for (const auto id : node.outputs) {
+            if (id != graph::kNoValue) codes_[id] = same;
+          }
         }
       }
     }
@@ -96,6 +98,9 @@ class LayerJoiner {
 
   /// Makes the node of a layer, or gives it a second output if another reader of its accumulators has made it.
   void join(const graph::Node& reader) {
+    for (const graph::Node* other : uses_.consumers(reader.input(0))) {
+      if (!reads_accumulators(*other)) refuse(*other, "reads the accumulators that " + reader.name + " dequantizes");
+    }
     const bool makes_codes = reader.op_type == graph::kReQuantOp;
     const bool two_products = !makes_codes || graph::requant_rule(reader) == graph::RequantRule::two_products;
     const auto [found, is_new] = joined_.try_emplace(reader.input(0), nodes_.size());

@@ -5,7 +5,9 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
+#include <amct/core/error.hpp>
 #include <amct/exec/float16.hpp>
 #include <amct/exec/integer/channels_last.hpp>
 #include <amct/exec/integer/form.hpp>
@@ -52,12 +54,26 @@ namespace detail {
 
 }  // namespace detail
 
+/// Refuses nodes that only lower() makes, whose operators trust their attributes, in a network and its bodies.
+inline void refuse_lowered(const graph::Graph& graph) {
+  for (const auto& node : graph.nodes) {
+    if (node.domain == kDomain) {
+      throw Error(ErrorCode::model_unsupported, {.layer = node.name, .field = node.op_type},
+                  "is of domain amct, whose nodes are no part of a deployed network");
+    }
+    for (const auto& [name, value] : node.attributes) {
+      if (const auto* body = std::get_if<graph::Body>(&value)) refuse_lowered(**body);
+    }
+  }
+}
+
 /// Brings a deployed network (flow::deploy, or one read from a file) into the form that is executed in integers: codes
 /// move through operators that only move data, each quantized layer is one node with what follows it up to the codes
 /// of the next layer, and between layers data have their channels last. All results are the same bits as those of
 /// the fake-quant model, as long as its sums stay below 2^24 and nothing is rounded to float16.
 /// \throws Error model_unsupported naming the layer for what cannot be executed in integers
 [[nodiscard]] inline Lowered lower(graph::Graph deployed, const LowerOptions& options = {}) {
+  refuse_lowered(deployed);
   graph::unpack_int4_weights(deployed);
   graph::Graph separate;
   if (options.every_layer) {

@@ -53,6 +53,7 @@ class MatMulLayer {
       if (node.attribute_or<float>(factor, 1.0F) != 1.0F)
         LayerEpilogue::refuse(node, std::string(factor) + " is not 1");
     }
+    if (node.attribute_or<std::int64_t>("transA", 0) != 0) LayerEpilogue::refuse(node, "transA is set");
     const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(weight->shape()[axis]); };
     const std::int8_t* const codes = weight->data<std::int8_t>().data();
     if (rank == 1) return {codes, WeightLayout::matrix(extent(0), 1)};

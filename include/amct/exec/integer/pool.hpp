@@ -106,7 +106,9 @@ AMCT_EXACT_END
 class AveragePoolLayer {
  public:
   AveragePoolLayer(const graph::Graph& graph, const graph::Node& node)
-      : codes_(input_codes(node)), epilogue_(graph, node, 1) {}
+      : codes_(input_codes(node)), epilogue_(graph, node, 1) {
+    if (epilogue_.is_shifted()) LayerEpilogue::refuse(node, "has shift_bit, which only sums of integers can have");
+  }
 
   void operator()(const OpContext& context) const {
     const Window window = last_pool_window(context);

@@ -132,7 +132,9 @@ inline void max_pool(const OpContext& context) {
     case ElementType::int8: return detail::max_pool_with_indices<std::int8_t>(context, window);
     case ElementType::uint8: return detail::max_pool_with_indices<std::uint8_t>(context, window);
     case ElementType::int16: return detail::max_pool_with_indices<std::int16_t>(context, window);  // codes
-    default: context.unsupported(std::string("input 0 is ") + name_of(type) + ", expected float32, int8 or uint8");
+    default:
+      context.unsupported(std::string("input 0 is ") + name_of(type) +
+                          ", expected float32, float64, int8, uint8 or int16");
   }
 }
 

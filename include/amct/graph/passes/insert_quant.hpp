@@ -44,8 +44,11 @@ class QuantInserter {
   /// The value that holds the codes of `from`; with `back_to_float` the numbers that the codes stand for.
   ValueId quantized(ValueId from, const InputFactors& input, const std::string& layer, bool back_to_float) {
     const std::string end = input.index == 0 ? "" : '.' + std::to_string(input.index);
-    const ValueId codes = shared(codes_, from, input, layer + ".quant" + end, make_quant);
-    return back_to_float ? shared(reals_, codes, input, layer + ".anti_quant" + end, make_anti_quant) : codes;
+    const ValueId codes =
+        shared(codes_, {from, 1.0F / input.scale, input.offset, input.bits}, input, layer + ".quant" + end, make_quant);
+    if (!back_to_float) return codes;
+    return shared(reals_, {codes, input.scale, input.offset, input.bits}, input, layer + ".anti_quant" + end,
+                  make_anti_quant);
   }
 
   /// Appends a node of the graph behind the quant nodes in front of it.
@@ -53,12 +56,14 @@ class QuantInserter {
   [[nodiscard]] std::vector<Node> take() { return std::move(nodes_); }
 
  private:
-  using Key = std::tuple<ValueId, float, std::int32_t, int>;  // what is read, scale, offset, bits
+  /// What is read, what the node multiplies with, offset, bits.
+  using Key = std::tuple<ValueId, float, std::int32_t, int>;
 
   template <class Make>
-  ValueId shared(std::map<Key, ValueId>& made, ValueId from, const InputFactors& input, const std::string& name,
+  ValueId shared(std::map<Key, ValueId>& made, const Key& key, const InputFactors& input, const std::string& name,
                  const Make& make) {
-    auto [entry, is_new] = made.try_emplace({from, 1.0F / input.scale, input.offset, input.bits}, kNoValue);
+    const ValueId from = std::get<0>(key);
+    auto [entry, is_new] = made.try_emplace(key, kNoValue);
     if (is_new) {
       const std::string unique = names_.node(name);
       entry->second = graph_.add_value({.name = names_.value(unique + ".output0"), .shape = graph_.value(from).shape});

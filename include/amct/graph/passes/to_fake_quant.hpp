@@ -233,7 +233,8 @@ inline void to_fake_quant(Graph& graph) {
     } else if (is_op(node, kReQuantOp)) {
       writer.requant(node, layers.at(node.inputs[0]));
     } else {
-      if (const auto layer = layers.find(node.outputs[0]); layer != layers.end()) {
+      const auto layer = node.outputs.empty() ? layers.end() : layers.find(node.outputs[0]);
+      if (layer != layers.end()) {
         detail::weights_to_float(graph, node);
         detail::weights_to_float(graph, layer->second);
       }

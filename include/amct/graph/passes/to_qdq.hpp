@@ -184,7 +184,7 @@ class QdqWriter {
     if (stored.bits == 16) needs_.opset = kWideQdqOpset;
     const float scale = activation_scale(target);
     const bool clipped = target.lowest != stored.min() || target.highest != stored.max();
-    const ValueId input = clipped ? clip(quant, target, scale) : quant.inputs[0];
+    const ValueId input = clipped ? clip(quant, target, scale) : real_input(quant);
     const ValueId scale_id = constant(quant.name + ".scale", Tensor::scalar(scale));
     const ValueId zero_id = constant(quant.name + ".zero_point", zero_point(target.offset, stored));
     const ValueId codes = emit_.named("QuantizeLinear", quant.name, {input, scale_id, zero_id}, {});
@@ -197,7 +197,13 @@ class QdqWriter {
     const ValueId low = constant(quant.name + ".low", Tensor::scalar(code_value(target.lowest, target.offset, scale)));
     const ValueId high =
         constant(quant.name + ".high", Tensor::scalar(code_value(target.highest, target.offset, scale)));
-    return emit_.node("Clip", quant.name + ".clip", {quant.inputs[0], low, high});
+    return emit_.node("Clip", quant.name + ".clip", {real_input(quant), low, high});
+  }
+
+  /// What a quant node quantizes; for an AscendReQuant that is not the accumulators but what they stand for.
+  [[nodiscard]] ValueId real_input(const Node& quant) const {
+    const auto result = results_.find(quant.inputs[0]);
+    return result == results_.end() ? quant.inputs[0] : result->second;
   }
 
   /// AscendAntiQuant -> nothing, or an Identity if the value has a name that must stay.
