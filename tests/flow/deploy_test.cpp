@@ -578,3 +578,22 @@ TEST_CASE("Non-uniform weights compute as integers at the scale of the layer") {
   }
   CHECK(run_deployed(flow::deploy(graph, {record}), {x}) == expected);
 }
+
+TEST_CASE("Recurrent layers cannot be deployed, and are named") {
+  for (const std::string op_type : {"LSTM", "GRU"}) {
+    CAPTURE(op_type);
+    const std::int64_t gates = op_type == "LSTM" ? 4 : 3;
+    const auto graph = GraphBuilder()
+                           .input("x", {5, 1, 2})
+                           .initializer("w", whole_numbers({1, gates, 2}, 1))
+                           .initializer("r", whole_numbers({1, gates, 1}, 2))
+                           .node(op_type, "rnn", {"x", "w", "r"}, "y", {{"hidden_size", std::int64_t{1}}})
+                           .output("y")
+                           .build();
+    const auto error = support::error_of([&] { (void)flow::deploy(graph, {entry("rnn", 0.5F, 0, {1.0F})}); });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::model_unsupported);
+    CHECK(error->where().layer == "rnn");
+    CHECK(error->where().field == op_type);
+  }
+}

@@ -574,6 +574,42 @@ TEST_CASE("Sums beyond 2^24 stay exact, where the fake-quant model rounds them; 
   CHECK(real.run({x})[0].data<float>()[0] == static_cast<float>(expected));
 }
 
+TEST_CASE("Two equal quant nodes behind a layer: the codes of the second can be an output") {
+  const Pair pair = pair_of_convs();
+  auto deployed = flow::deploy(pair.graph, pair.record);
+  graph::Node second = *deployed.find_node("c2.quant");
+  second.name = "second";
+  second.outputs = {deployed.add_value({.name = "codes"})};
+  deployed.outputs.push_back(second.outputs[0]);
+  deployed.nodes.push_back(second);
+  const auto codes = [&](bool every_layer) {
+    return flow::Execution(deployed, flow::Mode::real_quant, support::integer_ops(), {.every_layer = every_layer})
+        .run(pair.inputs)
+        .at(1);
+  };
+  CHECK(codes(false).type() == ElementType::int8);
+  CHECK(support::same_bits(codes(false), codes(true)));
+}
+
+TEST_CASE("A layer whose first output is left out is no result") {
+  GraphBuilder builder;
+  builder.input("x", {3, 1, 2});
+  for (const std::string name : {"a", "b"}) {
+    builder.initializer(name + ".w", random_floats({1, 4, 2}, 33))
+        .initializer(name + ".r", random_floats({1, 4, 1}, 34))
+        .node("LSTM", name, {"x", name + ".w", name + ".r"}, {"", name + ".h"}, {{"hidden_size", std::int64_t{1}}});
+  }
+  const auto graph = builder.node("Add", "add", {"a.h", "b.h"}, "y").output("y").build();
+  for (const auto mode : {flow::Mode::float32, flow::Mode::fake_quant, flow::Mode::real_quant}) {
+    CAPTURE(std::string(flow::name_of(mode)));
+    const flow::Execution execution(graph, mode, support::integer_ops(), {.every_layer = true});
+    std::vector<std::string> found;
+    execution.run({random_floats({3, 1, 2}, 35)},
+                  [&](const flow::LayerResult& result) { found.emplace_back(result.layer); });
+    CHECK(found == std::vector<std::string>{"add"});
+  }
+}
+
 TEST_CASE("Modes have names, results keep the names of the float network's layers") {
   for (const auto mode : {flow::Mode::float32, flow::Mode::fake_quant, flow::Mode::real_quant}) {
     CHECK(flow::mode_of(flow::name_of(mode)) == mode);
@@ -609,6 +645,30 @@ TEST_CASE("Modes have names, results keep the names of the float network's layer
   CHECK(layers_of(flow::deploy(graph, record), flow::Mode::real_quant) == expected);
 }
 
+namespace {
+
+/// A network of one layer, deployed; an empty `w` stands for no weight.
+graph::Graph deployed_layer_of(const std::string& op_type, Shape x, Shape w, support::Attributes attributes,
+                               std::vector<std::uint32_t> shift_bit = {}) {
+  GraphBuilder builder;
+  builder.input("x", std::move(x));
+  std::vector<std::string> inputs{"x"};
+  if (w.rank() != 0) {
+    builder.initializer("w", random_floats(std::move(w), 40));
+    inputs.emplace_back("w");
+  }
+  builder.node(op_type, "layer", inputs, "y", std::move(attributes)).output("y");
+  const LayerRecord layer{.name = "layer",
+                          .scale_d = 0.02F,
+                          .offset_d = 0,
+                          .scale_w = {1.0F},
+                          .shift_bit = std::move(shift_bit),
+                          .act_type = "INT8"};
+  return flow::deploy(builder.build(), {layer});
+}
+
+}  // namespace
+
 TEST_CASE("What cannot be executed in integers is refused with the name of its layer") {
   auto [graph, inputs, record] = pair_of_convs();
   auto deployed = flow::deploy(graph, record);
@@ -635,6 +695,29 @@ TEST_CASE("What cannot be executed in integers is refused with the name of its l
     const auto parameter = deployed.find_node("c2.dequant")->inputs[1];
     graph::replace_initializer(deployed, parameter, graph::dequant_parameter(1.0F, {1, 1, 1}));
     CHECK(refusal() == "c2: has 3 scales, expected one or 5");
+  }
+  SUBCASE("accumulators that another node reads") {
+    const auto copy = deployed.add_value({.name = "copy"});
+    deployed.nodes.push_back({.op_type = "Cast",
+                              .name = "cast",
+                              .inputs = deployed.find_node("c1")->outputs,
+                              .outputs = {copy},
+                              .attributes = {{"to", std::int64_t{1}}}});
+    deployed.outputs.push_back(copy);
+    CHECK(refusal() == "cast: reads the accumulators that c1.dequant dequantizes");
+  }
+  SUBCASE("a Gemm that transposes its input") {
+    deployed = deployed_layer_of("Gemm", {4, 4}, {4, 3}, {});
+    CHECK(refusal() == "none");
+    deployed.find_node("layer")->set_attribute("transA", std::int64_t{1});
+    CHECK(refusal() == "layer: transA is set");
+  }
+  SUBCASE("shift_bit of a pool") {
+    const support::Attributes kernel{{"kernel_shape", Ints{2, 2}}};
+    deployed = deployed_layer_of("AveragePool", {1, 2, 4, 4}, {}, kernel);
+    CHECK(refusal() == "none");
+    deployed = deployed_layer_of("AveragePool", {1, 2, 4, 4}, {}, kernel, {2});
+    CHECK(refusal() == "layer: has shift_bit, which only sums of integers can have");
   }
   SUBCASE("an input of other channels") {
     const flow::Execution execution(deployed, flow::Mode::real_quant, support::integer_ops());

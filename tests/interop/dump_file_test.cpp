@@ -217,3 +217,9 @@ TEST_CASE_FIXTURE(Folder, "what cannot be written is an io.write error and leave
   }
   CHECK(files_in(work.path()) == 1);
 }
+
+TEST_CASE_FIXTURE(Folder, "a file whose name leaves no room for that of a shape is one axis") {
+  const auto file = work / (std::string(249, 'x') + ".float");
+  support::write_text(file, bytes_of(kSix));
+  CHECK(amct::interop::read_dump(file).shape() == Shape{6});
+}

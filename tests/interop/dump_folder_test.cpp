@@ -133,6 +133,14 @@ TEST_CASE_FIXTURE(Dump, "a run that did not end has no index, also where an olde
   CHECK(!DumpFolder(folder).has_index());
 }
 
+TEST_CASE_FIXTURE(Dump, "a run that fails before its first tensor leaves an older dump whole") {
+  write({"a"});
+  { const DumpWriter writer(folder, DumpFormat::npy); }
+  const DumpFolder dump(folder);
+  CHECK(dump.has_index());
+  CHECK(dump.find({.layer = "a"}) != nullptr);
+}
+
 TEST_CASE_FIXTURE(Dump, "a folder of another runtime is read by the names of its files") {
   std::filesystem::create_directories(folder / "sub.npy");
   for (const char* name : {"layer1_conv1_Conv.npy", "b_batch2.float", "c_codes_batch0.txt", "d_output.bin",

@@ -103,8 +103,15 @@ TEST_CASE("what is no number of the type is refused") {
 
 TEST_CASE("another count of numbers than the sizes say is refused") {
   CHECK(refusal("# float32 2,3\n1 2 3 4 5\n") == "has 5 numbers, expected 6 for [2,3]");
-  CHECK(refusal("# float32 \n1 2\n") == "has 2 numbers, expected 1 for []");
+  CHECK(refusal("# float32 \n1 2\n") == "has more than 1 numbers, expected no more");
+  CHECK(refusal("# int8 2,0\n1\n") == "has more than 0 numbers, expected no more");
   CHECK(refusal("# float32 536870912\n1\n") == "has 1 numbers, expected 536870912 for [536870912]");
+}
+
+TEST_CASE("numbers behind the last one that the sizes allow are not kept") {
+  std::string text = "# int8 3\n";
+  for (int i = 0; i < 1000; ++i) text += "7 ";
+  CHECK(refusal(text + "no number") == "has more than 3 numbers, expected no more");
 }
 
 TEST_CASE("sizes that nothing can have are a comment as any other") {

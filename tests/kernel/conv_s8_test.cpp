@@ -100,18 +100,21 @@ void check_layer(const ConvShape& shape, Draws& draws) {
   const auto w = draws.codes<std::int8_t>(shape.weight_size());
   const auto sums = support::scattered_sums(shape, x, 11, w);
   const Layer layer(shape, draws);
-  std::vector<float> kept(shape.y_size());
+  std::vector<float> want_kept(shape.y_size());
   std::vector<std::int8_t> want(shape.y_size());
+  const auto definition = layer.epilogue(want_kept.data());
   for (std::size_t i = 0; i < want.size(); ++i) {
-    want[i] = layer.epilogue(nullptr)(static_cast<std::int32_t>(sums[i]), {i / layer.row, i % layer.row});
+    want[i] = definition(static_cast<std::int32_t>(sums[i]), {i / layer.row, i % layer.row});
   }
   PackedConv weights;
   REQUIRE(weights.pack(shape, w));
   on_every_integer_path([&] {
     std::vector<std::int8_t> y(shape.y_size());
+    std::vector<float> kept(shape.y_size());
     REQUIRE(amct::convolve(shape, weights, std::span<const std::int8_t>(x), 11, layer.epilogue(kept.data()),
                            ResultRows<std::int8_t>{y.data(), layer.row}));
     CHECK(y == want);
+    CHECK(kept == want_kept);
   });
 }
 
@@ -277,7 +280,6 @@ TEST_CASE("sums that int32 cannot be proven to hold are wider or refused") {
 
 TEST_CASE("the second group is named when only its sums do not fit") {
   ConvShape shape = square(2, 2, 1, 1, 1, 0);
-  shape.groups = 1;
   shape.channels_in = 4;
   shape.groups = 2;
   shape.input = shape.kernel = {1, 1, 300};
@@ -331,6 +333,8 @@ TEST_CASE("what does not fit together is refused") {
         .code;
   };
   PackedConv weights;
+  const ConvShape single;  // depthwise, as what was never packed seems to be
+  CHECK(run(single, weights, std::span(x).first(1), 0) == StatusCode::size_mismatch);
   CHECK(weights.pack(shape, std::span(w).first(5)).code == StatusCode::size_mismatch);
   CHECK(run(shape, weights, x, 0) == StatusCode::size_mismatch);
   REQUIRE(weights.pack(shape, w));

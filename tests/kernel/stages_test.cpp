@@ -187,6 +187,23 @@ TEST_CASE("integer stages have the same bits on every path") {
   });
 }
 
+// Stages of codes in another order than that of vector bodies take the scalar path.
+static_assert(kernel::have_vector_stages<AddBias, Dequantize, KeepReal, QuantizeTo, SaturateTo<Int8>, AsUnsigned>());
+static_assert(!kernel::have_vector_stages<SaturateTo<Int16>, Dequantize>());
+static_assert(!kernel::have_vector_stages<SaturateTo<Int8>, SaturateTo<Int4>>());
+static_assert(!kernel::have_vector_stages<Requantize<>, Dequantize>());
+
+TEST_CASE("codes that further stages take have the same bits on every path") {
+  for_widths([](std::size_t columns) {
+    const auto scales = scales_of(columns);
+    const std::vector<RequantizeByScales<>::Params> params(columns, {0x1p-22F, 0.3F});
+    check_stages<float>(Epilogue{SaturateTo<Int16>{}, Dequantize{scales}}, columns);
+    check_stages<float>(Epilogue{Dequantize{scales}, QuantizeTo{3.7F, -5}, Dequantize{scales}}, columns);
+    check_stages<float>(Epilogue{Requantize{params, 3}, SaturateTo<Int8>{}, Dequantize{scales}}, columns);
+    check_stages<std::int8_t>(Epilogue{Requantize{params, 3}, SaturateTo<Int8>{}, SaturateTo<Int4>{}}, columns);
+  });
+}
+
 TEST_CASE("real results, clipped and kept, have the same bits on every path") {
   for_widths([](std::size_t columns) {
     const auto scales = scales_of(columns);

@@ -373,3 +373,36 @@ TEST_CASE("A ConvTranspose whose weight lacks the axes of its window is refused,
     CHECK(contains(error.message(), "the weight has " + std::to_string(dims.size()) + " axes, the data 4"));
   }
 }
+
+TEST_CASE("Quant nodes without an input, a parameter or a result are refused by name") {
+  const auto net = [](const std::string& op_type, const Names& inputs, const Names& outputs) {
+    return ModelBuilder()
+        .input("x", {1})
+        .output("y", {1})
+        .initializer("p", {1}, {1})
+        .node(op_type, "codes", inputs, outputs)
+        .node("Relu", "relu", {"x"}, {"y"});
+  };
+  struct Case {
+    const char* op_type;
+    Names whole;
+    std::vector<Names> broken;
+  };
+  const std::vector<Names> no_parameter{{}, {""}, {"x"}, {"x", ""}, {"", "p"}};
+  for (const Case& node :
+       {Case{"AscendQuant", {"x"}, {{}, {""}}}, Case{"AscendAntiQuant", {"x"}, {{}, {""}}},
+        Case{"AscendDequant", {"x", "p"}, no_parameter}, Case{"AscendReQuant", {"x", "p"}, no_parameter}}) {
+    CAPTURE(std::string(node.op_type));
+    CHECK(import(net(node.op_type, node.whole, {"z"})).nodes.size() == 2);
+    const auto check_refused = [&](const Names& inputs, const Names& outputs) {
+      CAPTURE(inputs.size());
+      const Error error = refused(net(node.op_type, inputs, outputs));
+      CHECK(error.code() == ErrorCode::model_corrupt);
+      CHECK(error.where().layer == "codes");
+      CHECK(error.where().field == node.op_type);
+    };
+    for (const Names& inputs : node.broken) check_refused(inputs, {"z"});
+    check_refused(node.whole, {""});
+    check_refused(node.whole, {"z", "more"});
+  }
+}

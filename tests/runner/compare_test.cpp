@@ -153,6 +153,14 @@ TEST_CASE_FIXTURE(CompareFixture, "limits decide over the exit code and mark the
   }
 }
 
+TEST_CASE_FIXTURE(CompareFixture, "limits may stand before the folders, and must have something to hold to") {
+  write("a/x.npy", {1.0F, 0.0F});
+  write("b/x.npy", {1.0F, 0.5F});
+  CHECK(amct({"compare", "--fail_below", "cosine=0.5", "--fail_above", "max=1", "a", "b"}).exit_code == 0);
+  CHECK(amct({"compare", "--fail_below", "cosine=0.5", "--fail_below", "sqnr=7", "a", "b"}).exit_code == 1);
+  check_refused(compare({"--fail_above", "codes=1"}), {"[data.format]", "--fail_above", "no row has codes"});
+}
+
 TEST_CASE_FIXTURE(CompareFixture, "NaN and shapes that do not fit fail every limit") {
   write("a/nan.npy", {1.0F, 2.0F});
   write("b/nan.npy", {1.0F, std::numeric_limits<float>::quiet_NaN()});
@@ -206,6 +214,7 @@ TEST_CASE_FIXTURE(CompareFixture, "wrong usage gives exit code 2") {
   CHECK(amct({"compare", "a", "b", "c"}).exit_code == 2);
   CHECK(amct({"compare", "a", "b", "--modes", "float,fake_quant"}).exit_code == 2);
   CHECK(amct({"compare", "--modes", "float,fake_quant"}).exit_code == 2);
+  CHECK(amct({"compare", "a", "b", "--model", options.at("--model")}).exit_code == 2);
   CHECK(amct({"compare", "--help"}).exit_code == 0);
   auto arguments = network_arguments();
   arguments.insert(arguments.begin(), "compare");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -11,6 +12,7 @@
 #include <amct/core/tensor.hpp>
 #include <amct/interop/dump_folder.hpp>
 
+#include "onnx/model_builder.hpp"
 #include "runner/runner_fixture.hpp"
 
 namespace {
@@ -25,6 +27,16 @@ struct RunFixture : RunnerFixture {
     arguments.insert(arguments.begin(), "run");
     arguments.insert(arguments.end(), more.begin(), more.end());
     return amct(arguments);
+  }
+  /// Takes another network, and one batch of its input "x".
+  void use(const support::ModelBuilder& model, const std::string& shape, const std::vector<float>& values) {
+    model.save(work / "net.onnx");
+    std::filesystem::create_directory(work / "batches");
+    support::write_text(work / "batches/0.bin",
+                        std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)));
+    options["--model"] = "net.onnx";
+    options["--input_shape"] = "x:" + shape;
+    options["--data_dir"] = "batches";
   }
   void check_run(const std::vector<std::string>& more) const {
     const auto result = run(more);
@@ -161,6 +173,44 @@ TEST_CASE_FIXTURE(RunFixture, "a dump folder that cannot be written is named bef
   options["--model"] = "nothere.onnx";
   check_refused({"--dump", "blocker/dump"}, {"[io.write]", "blocker/dump"});
   check_refused({"--outputs", "blocker/out"}, {"[io.write]", "blocker/out"});
+}
+
+TEST_CASE_FIXTURE(RunFixture, "a layer whose first output is left out has no file in a dump") {
+  support::ModelBuilder lstm;
+  lstm.input("x", {2, 1, 1}).output("h", {1, 1, 1}).output("y", {2, 1, 1});
+  lstm.initializer("w", {1, 4, 1}, {1, 2, 3, 4}).initializer("r", {1, 4, 1}, {1, 1, 1, 1});
+  lstm.node("Relu", "relu", {"x"}, {"y"}).node("LSTM", "lstm", {"x", "w", "r"}, {"", "h"});
+  lstm.attribute("hidden_size", onnx::AttributeProto::INT).set_i(1);
+  use(lstm, "2,1,1", {0.5F, -1.0F});
+  check_run({"--dump", "dump"});
+  const DumpFolder dump(work / "dump");
+  CHECK(count_of(dump, DumpKind::activation) == 1);
+  CHECK(dump.find({.layer = "relu"}) != nullptr);
+  CHECK(count_of(dump, DumpKind::output) == 2);
+}
+
+TEST_CASE_FIXTURE(RunFixture, "a record of a composite quantizes what all its nodes read") {
+  support::ModelBuilder silu;
+  silu.input("x", {1, 2}).output("y", {1, 2});
+  silu.node("Sigmoid", "gate", {"x"}, {"g"}).node("Mul", "silu", {"x", "g"}, {"y"});
+  use(silu, "1,2", {0.875F, -1.25F});
+  support::write_text(
+      work / "record.txt",
+      "record { key: 'silu' value { record_d { scale_d: 0.5 offset_d: 0 index: 0 num_bits_d: 8 } } }\n");
+  check_run({"--record", "record.txt", "--mode", "fake_quant", "--outputs", "out"});
+  const DumpFolder dump(work / "out");
+  const auto y = dump.read(dump.entries().at(0));
+  CHECK(y.data<float>()[0] == doctest::Approx(1.0 / (1.0 + std::exp(-1.0))));
+  CHECK(y.data<float>()[1] == doctest::Approx(-1.0 / (1.0 + std::exp(1.0))));
+}
+
+TEST_CASE_FIXTURE(RunFixture, "dump and outputs cannot share a folder, whatever it is called") {
+  for (const std::string same : {"dump", "./dump/", "dump/../dump"}) {
+    CAPTURE(same);
+    check_refused({"--dump", "dump", "--outputs", same},
+                  {"[data.format]", same, "--outputs", "is the folder of --dump"});
+    CHECK(!std::filesystem::exists(work / "dump/amct_dump.txt"));
+  }
 }
 
 TEST_CASE_FIXTURE(RunFixture, "a run that fails in the middle leaves whole files and no index") {

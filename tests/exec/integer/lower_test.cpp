@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -197,4 +198,24 @@ TEST_CASE("Orders of axes to and from channels last undo each other") {
   CHECK(axis_with_channels_last(7, 4) == 7);
   CHECK(support::values<std::int64_t>(list_with_channels_last(support::int64s({0, 1, 2, 3, 4, 5}), 3)) ==
         Ints{0, 2, 1, 3, 5, 4});
+}
+
+TEST_CASE("Nodes that only lowering makes are refused in a network and in its bodies") {
+  GraphBuilder builder;
+  builder.input("x", {1, 2, 8, 8});
+  conv(builder, "c1", "x").output("c1.y");
+  const auto plain = deployed(builder, {"c1"});
+  const auto lowered = lower(plain).graph;
+  const auto refused = [](const graph::Graph& graph) {
+    const auto error = support::error_of([&] { (void)lower(graph); });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::model_unsupported);
+    CHECK(error->where().layer == "c1");
+    CHECK(error->where().field == "IntegerConv");
+  };
+  refused(lowered);
+  auto outer = plain;
+  const graph::Body body = std::make_shared<const graph::Graph>(lowered);
+  outer.nodes.push_back({.op_type = "If", .name = "if", .inputs = outer.inputs, .attributes = {{"else_branch", body}}});
+  refused(outer);
 }

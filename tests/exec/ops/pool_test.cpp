@@ -195,7 +195,7 @@ TEST_CASE("What does not fit a pool is refused") {
   check_refused(kShape, "kernel_shape has the entry 0, expected 1 to", "MaxPool", {kLine}, {{"kernel_shape", Ints{0}}});
   check_refused(kShape, "pads has 1 entries, expected 2", "MaxPool", {kLine},
                 {{"kernel_shape", Ints{2}}, {"pads", Ints{1}}});
-  check_refused(kUnsupported, "input 0 is int64, expected float32, int8 or uint8", "MaxPool",
+  check_refused(kUnsupported, "input 0 is int64, expected float32, float64, int8, uint8 or int16", "MaxPool",
                 {Tensor(ElementType::int64, {1, 1, 5})}, {{"kernel_shape", Ints{2}}});
   check_refused(kUnsupported, "input 0 is uint8, expected float32", "AveragePool",
                 {Tensor(ElementType::uint8, {1, 1, 5})}, {{"kernel_shape", Ints{2}}});

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "support/graph_builder.hpp"
 
 using namespace amct;
@@ -243,6 +245,24 @@ TEST_CASE("Layers that read one value alike share both nodes, and a layer in int
   CHECK(node_names(graph) == Names{"a.quant", "a.anti_quant", "a", "b", "c"});
   CHECK(graph.nodes[3].inputs[0] == graph.nodes[1].outputs[0]);
   CHECK(graph.nodes[4].inputs[0] == graph.nodes[0].outputs[0]);
+}
+
+TEST_CASE("Scales that only have the same reciprocal share the codes, and not the numbers they stand for") {
+  const float scale = 0x1.fp0F;
+  const float next = std::nextafter(scale, 2.0F);
+  REQUIRE(1.0F / scale == 1.0F / next);
+  Graph graph = GraphBuilder()
+                    .input("x")
+                    .node("Sigmoid", "a", {"x"}, "p")
+                    .node("Tanh", "b", {"x"}, "q")
+                    .output("p")
+                    .output("q")
+                    .build();
+  insert_quant(graph, {inputs("a", {at(0, scale, 1)}), inputs("b", {at(0, next, 1)})});
+  CHECK(node_names(graph) == Names{"a.quant", "a.anti_quant", "a", "b.anti_quant", "b"});
+  CHECK(graph.nodes[3].inputs == graph.nodes[0].outputs);
+  CHECK(graph.nodes[1].attribute_or<float>("scale", 0.0F) == scale);
+  CHECK(graph.nodes[3].attribute_or<float>("scale", 0.0F) == next);
 }
 
 TEST_CASE("A product of two quantized data computes in integers, one of a quantized and a float operand does not") {

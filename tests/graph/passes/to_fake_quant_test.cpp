@@ -321,3 +321,10 @@ TEST_CASE("A dequant node that reads no layer's accumulator is refused") {
   CHECK(error->code() == ErrorCode::model_unsupported);
   CHECK(error->where().layer == "d");
 }
+
+TEST_CASE("A node of another domain that makes nothing does no harm") {
+  Graph graph = deployed(conv_net(), {entry("conv", {0.5F})});
+  graph.nodes.push_back({.op_type = "Log", .domain = "com.example", .name = "log", .inputs = graph.inputs});
+  to_fake_quant(graph);
+  CHECK(graph.find_node("conv.fakedequant.mul") != nullptr);
+}

@@ -295,6 +295,25 @@ TEST_CASE("AscendReQuant becomes a pair behind its layer, with a Clip for narrow
   CHECK(values<std::int8_t>(constant(graph, "conv.dequant", 2)) == std::vector<std::int8_t>{4});
 }
 
+TEST_CASE("AscendReQuant beside an AscendDequant quantizes what that one makes") {
+  for (const std::int64_t code_min : {-128, 4}) {
+    CAPTURE(code_min);
+    const Record record{entry("conv", {0.5F})};
+    Graph graph = deployed(conv_net().build(), record);
+    Node requant = *graph.find_node("conv.dequant");
+    requant.op_type = kReQuantOp;
+    requant.name = "requant";
+    requant.attributes = {{"scale", 2.0F}, {"offset", 4.0F}, {"dst_type", std::string("INT8")}, {"code_min", code_min}};
+    requant.outputs = {graph.add_value({.name = "codes"})};
+    graph.outputs.push_back(requant.outputs[0]);
+    graph.nodes.push_back(requant);
+    (void)to_qdq(graph, record);
+    const Node& reader = node_of(graph, code_min == 4 ? "requant.clip" : "requant");
+    CHECK(reader.inputs[0] == node_of(graph, "relu").inputs[0]);
+    CHECK(reader.inputs[0] == node_of(graph, "conv").outputs[0]);
+  }
+}
+
 TEST_CASE("What has no such form is refused by name") {
   const Record record{entry("conv", {0.5F})};
   const auto refusal = [](const Graph& graph, const Record& of) {
