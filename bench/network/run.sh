@@ -28,8 +28,10 @@ elif [ "${1:-}" = --models ]; then
 fi
 
 source examples/install_packages.sh
-install_packages build-essential cmake ninja-build python3 python3-onnx nodejs npm libeigen3-dev protobuf-compiler \
+install_packages build-essential cmake ninja-build python3 python3-onnx libeigen3-dev protobuf-compiler \
   libprotobuf-dev libonnx-dev nlohmann-json3-dev libyaml-cpp-dev libbenchmark-dev "${packages[@]}"
+command -v node > /dev/null || install_packages nodejs
+command -v npm > /dev/null || install_packages npm
 if [ ! -d tests/onnxruntime/node_modules/onnxruntime-node ]; then
   (cd tests/onnxruntime && npm ci --ignore-scripts --no-audit --no-fund)
 fi
