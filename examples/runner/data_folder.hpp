@@ -37,6 +37,7 @@ class DataFolder {
   explicit DataFolder(std::vector<InputSpec> inputs);
 
   [[nodiscard]] std::size_t size() const noexcept { return files_.front().size(); }
+  [[nodiscard]] const std::vector<InputSpec>& inputs() const noexcept { return inputs_; }
   /// The folders, for messages.
   [[nodiscard]] std::string place() const;
   /// Puts the inputs into the order of the network's own and notes the element types it wants; data are converted.

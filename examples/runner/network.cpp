@@ -80,8 +80,7 @@ Network::Network(const NetworkArguments& arguments)
   amct::flow::require_batches(data_.size(), batches_, data_.place());
 
   spdlog::info("reading {}", arguments.model);
-  graph_ = read_model(arguments.model,
-                      shapes_of(parse_inputs(arguments.input_shape, arguments.data_types, arguments.data_dir)));
+  graph_ = read_model(arguments.model, shapes_of(data_.inputs()));
   data_.arrange(inputs_of(graph_));
   deployed_ = std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
                           [](const auto& node) { return amct::graph::is_op(node, amct::graph::kQuantOp); });

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "kernel/integer_cases.hpp"
 #include "support/random_conv.hpp"
 
 namespace {
@@ -16,16 +17,6 @@ using amct::ConvShape;
 using amct::PackedConv;
 using amct::ResultRows;
 using amct::StatusCode;
-using support::Draws;
-
-/// Runs `body` with each instruction set that integer products have a body for.
-template <class Body>
-void on_every_integer_path(Body&& body) {
-  amct::simd::for_each_available_integer([&](amct::simd::Arch arch) {
-    CAPTURE(name_of(arch));
-    body();
-  });
-}
 
 /// Sums on every path, checked against those of the other side.
 template <class X>
