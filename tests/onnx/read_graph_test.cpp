@@ -148,6 +148,31 @@ TEST_CASE("Outputs that nothing makes are refused, in bodies too") {
   check_refused(branch + "later = Abs(x) }", "later", "is read in a body, but nothing makes it before");
 }
 
+TEST_CASE("Inputs, outputs and initializers without a name are refused, noted types without one passed over") {
+  const auto sound = model_of("g (float[2] x) => (float[2] y) { y = Neg(x) }");
+  for (const int part : {0, 1, 2}) {
+    auto model = sound;
+    auto& graph = *model.mutable_graph();
+    if (part == 0) graph.mutable_input(0)->clear_name();
+    if (part == 1) graph.mutable_output(0)->clear_name();
+    if (part == 2) {
+      auto& tensor = *graph.add_initializer();
+      tensor.set_data_type(::onnx::TensorProto::FLOAT);
+      tensor.add_dims(1);
+      tensor.add_float_data(1.0F);
+    }
+    CAPTURE(part);
+    const auto error = error_of([&] { (void)read(model); });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::model_corrupt);
+    CHECK(error->message() == "an input, an output or an initializer of a graph has no name");
+  }
+  auto noted = sound;
+  *noted.mutable_graph()->add_value_info() = sound.graph().input(0);
+  noted.mutable_graph()->mutable_value_info(0)->clear_name();
+  CHECK(read(noted).nodes.size() == 1);
+}
+
 TEST_CASE("Types that a body notes for values that it does not have are passed over") {
   auto model = model_of(R"(g (bool c, float[1] x) => (float[1] y) {
     y = If(c) <then_branch = a () => (z) { z = Abs(x) }, else_branch = b () => (z) { z = Neg(x) }> })");

@@ -40,7 +40,7 @@ class GraphReader {
     graph_ = head_;
     graph_.name = source_.name();
     for (const auto& tensor : source_.initializer()) {
-      const graph::ValueId id = value_of(tensor.name());
+      const graph::ValueId id = named_value(tensor.name());
       made_.insert(id);
       auto& value = graph_.value(id);
       value.initializer = data_.read(tensor);
@@ -48,7 +48,7 @@ class GraphReader {
     }
     for (const auto& info : source_.value_info()) {
       const bool is_own = outer_ == nullptr || own_names_.contains(info.name());
-      if (is_own && is_supported(info)) declare(info);
+      if (is_own && !info.name().empty() && is_supported(info)) declare(info);
     }
     for (const auto& info : source_.input()) {
       const graph::ValueId id = declare(info);
@@ -78,6 +78,14 @@ class GraphReader {
     return entry->second;
   }
 
+  /// The value of an input, an output or an initializer; only what nodes read and make may go without a name.
+  graph::ValueId named_value(const std::string& name) {
+    if (name.empty()) {
+      throw Error(ErrorCode::model_corrupt, {}, "an input, an output or an initializer of a graph has no name");
+    }
+    return value_of(name);
+  }
+
   /// The checker looks at what nodes read, but not at what graphs give out.
   void require_made(graph::ValueId id, const char* use) const {
     if (made_.contains(id)) return;
@@ -97,7 +105,7 @@ class GraphReader {
 
   /// Notes type and shape. Bodies need not give a type.
   graph::ValueId declare(const ::onnx::ValueInfoProto& info) {
-    const graph::ValueId id = value_of(info.name());
+    const graph::ValueId id = named_value(info.name());
     auto& value = graph_.value(id);
     const auto& type = info.type().tensor_type();
     if (outer_ != nullptr && info.type().value_case() == ::onnx::TypeProto::VALUE_NOT_SET) return id;
