@@ -26,6 +26,14 @@ foreach(page IN LISTS pages)
   endwhile()
 endforeach()
 
+# Every command in the README and in docs/ is run.
+find_package(Python3 COMPONENTS Interpreter)
+if(AMCT_BUILD_EXAMPLES AND Python3_FOUND)
+  add_test(NAME docs_commands COMMAND Python3::Interpreter "${CMAKE_CURRENT_LIST_DIR}/run_commands.py"
+    "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+  set_tests_properties(docs_commands PROPERTIES LABELS e2e TIMEOUT 900)
+endif()
+
 # The table of operators names exactly those that are there.
 add_executable(operators_page_test docs/operators_page_test.cpp)
 target_compile_definitions(operators_page_test PRIVATE AMCT_OPERATORS_PAGE="${PROJECT_SOURCE_DIR}/docs/operators.md")
