@@ -78,6 +78,23 @@ TEST_CASE("the winner of large data is that of computing every candidate, with t
   }
 }
 
+TEST_CASE("candidates on both sides of zero for data on one side of it") {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    CAPTURE(seed);
+    auto half = sample(kLarge, std::normal_distribution(), seed);
+    for (float& value : half) value = std::max(value, 0.0F);
+    std::vector<ScaleCandidate> both = candidates(0.0F, 4.5F, 127.0F);
+    for (ScaleCandidate& candidate : both) candidate.low = -candidate.high;
+    check_winner(half, both);
+    for (float& value : half) value = -value;
+    check_winner(half, both);
+    for (float& value : half) value = 6.0F - 0.5F * value;
+    for (ScaleCandidate& candidate : both)
+      candidate = {-2.0F * candidate.high, 2.0F * candidate.high, 2.0F * candidate.scale};
+    check_winner(half, both);
+  }
+}
+
 TEST_CASE("data on a grid, constants and wide codes are searched as well") {
   auto grid = sample(kLarge, std::uniform_int_distribution(-128, 127), 5);
   check_winner(grid, candidates(-128.0F, 127.0F, 255.0F));

@@ -16,8 +16,9 @@
 /// Let q(x) be the nearest multiple of a scale s, within the clip range. Over a bin where q is one number the sum of
 /// (x - q)^2 follows from the count and the sum of x, but for the sum of x^2, which is the same for every candidate. A
 /// bin with a boundary t between q and q + s, half a step from both, has in addition -2s * sum of max(0, x - t), which
-/// lies between what Jensen's inequality gives for the mean and what the chord over the bin gives. Few bins have a
-/// boundary, so the bounds are within some per cent of each other.
+/// lies between what Jensen's inequality gives for the mean and what the chord over the bin gives. A boundary below all
+/// data adds as much to the first bin, where both are what the mean gives. Few bins have a boundary, so the bounds are
+/// within some per cent of each other.
 
 namespace amct::kernel {
 
@@ -87,9 +88,14 @@ class MomentSums {
       if (b == BinMoments::kBins) break;
       const double count = counts_[end] - counts_[b];
       const double sum = sums_[end] - sums_[b];
-      least_gain += std::max(0.0, sum - count * boundary);
-      most_gain += std::max(0.0, (edge(end) - boundary) / width_ * (sum - count * edge(b)));
-      near += counts_[std::min(end + 1, BinMoments::kBins)] - counts_[b > 0 ? b - 1 : 0];
+      const double gain = std::max(0.0, sum - count * boundary);
+      const double chord = (edge(end) - boundary) / width_ * (sum - count * edge(b));
+      const bool is_below = boundary < low_;  // then all of the first bin is behind it
+      least_gain += gain;
+      most_gain += is_below ? gain : std::max(0.0, chord);
+      if (!is_below || boundary >= low_ - width_) {
+        near += counts_[std::min(end + 1, BinMoments::kBins)] - counts_[b > 0 ? b - 1 : 0];
+      }
     }
     const double most = base - 2.0 * scale * least_gain;
     return widened(most - 2.0 * scale * (most_gain - least_gain), most, scale * near);
