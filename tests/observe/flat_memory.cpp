@@ -19,6 +19,7 @@
 #include <amct/observe/concept.hpp>
 #include <amct/observe/hfmg.hpp>
 #include <amct/observe/ifmr.hpp>
+#include <amct/observe/ifmr_auto.hpp>
 #include <amct/observe/ifmr_stream.hpp>
 #include <amct/observe/kl_divergence.hpp>
 #include <amct/observe/min_max.hpp>
@@ -99,6 +100,7 @@ int main() {
       is_flat("KlDivergence", amct::KlDivergence()),
       is_flat("Hfmg", amct::Hfmg({.batch_num = kMany})),
       is_flat("IfmrStream", amct::IfmrStream()),
+      is_flat("IfmrAuto", amct::IfmrAuto({.exact_values = 4 * kBatchSize})),
       is_growth_seen(),
   };
   return std::ranges::all_of(flat, std::identity()) ? EXIT_SUCCESS : EXIT_FAILURE;
