@@ -5,7 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <amct/core/half.hpp>
+#include <amct/core/parallel.hpp>
+#include <amct/observe/hfmg.hpp>
+#include <amct/observe/ifmr.hpp>
+#include <amct/simd/arch.hpp>
 
 #include "support/graph_builder.hpp"
 #include "support/ops.hpp"
@@ -358,7 +369,7 @@ TEST_CASE("Progress is reported for each batch and each layer") {
     steps.push_back(std::string(phase) + ' ' + std::to_string(done) + '/' + std::to_string(total));
   }};
   (void)calibrate(net().build(), {batch(1, 2), batch(3, 4)}, {}, sink);
-  CHECK(steps == Names{"calibrate 1/2", "calibrate 2/2", "search 1/2", "search 2/2"});
+  CHECK(steps == Names{"weights 1/2", "weights 2/2", "calibrate 1/2", "calibrate 2/2", "search 1/2", "search 2/2"});
 }
 
 TEST_CASE("What a config may ask for and the flow cannot do is refused by its name") {
@@ -370,14 +381,215 @@ TEST_CASE("What a config may ask for and the flow cannot do is refused by its na
     REQUIRE(error.has_value());
     CHECK(error->code() == ErrorCode::config_unsupported);
     CHECK(error->where().file == "quant.cfg");
-    return error->where().field;
+    return error->where().layer + ' ' + error->where().field;
   };
-  CHECK(refused([](auto& config) { config.common.activation.emplace().algorithm = ActivationAlgorithm::hfmg; }) ==
-        "act_algo");
-  CHECK(refused([](auto& config) { config.common.activation.emplace().bits = 16; }) == "num_bits");
-  CHECK(refused([](auto& config) { config.common.weights.emplace().algorithm = WeightAlgorithm::ada; }) == "wts_algo");
-  CHECK(refused([](auto& config) { config.common.weights.emplace().bits = 4; }) == "num_bits");
-  CHECK(refused([](auto& config) { config.common.balancer.emplace(); }) == "dmq_balancer");
-  CHECK(refused([](auto& config) { config.force_fp16 = true; }) == "fakequant_precision_mode");
-  CHECK(refused([](auto& config) { config.batch_norm_update.emplace(); }) == "update_bn");
+  CHECK(refused([](auto& config) { config.common.weights.emplace().algorithm = WeightAlgorithm::ada; }) ==
+        "conv ada_quantize");
+  CHECK(refused([](auto& config) { config.batch_norm_update.emplace(); }) == " update_bn");
+}
+
+TEST_CASE("HFMG calibrates activations, batch by batch") {
+  EasyConfig config;
+  auto& activation = config.common.activation.emplace();
+  activation.algorithm = ActivationAlgorithm::hfmg;
+  activation.num_of_bins = 1024;
+  const Record record = calibrate(net().build(), {batch(1, -1), batch(3, 0.5F)}, config);
+  Hfmg expected({.batch_num = 2, .num_of_bins = 1024});
+  REQUIRE(expected.observe(std::vector<float>{1, -1}).ok());
+  REQUIRE(expected.observe(std::vector<float>{3, 0.5F}).ok());
+  CHECK(*record[0].scale_d == expected.compute(Int8::range).scale);
+  CHECK(*record[0].offset_d == expected.compute(Int8::range).offset);
+}
+
+TEST_CASE("Activations have every width of the flavour") {
+  for (const int bits : {4, 16}) {
+    EasyConfig config;
+    config.common.activation.emplace().bits = bits;
+    const Record record = calibrate(net().build(), {batch(1, -1)}, config);
+    Ifmr expected;
+    REQUIRE(expected.observe(std::vector<float>{1, -1}).ok());
+    CHECK(*record[0].scale_d == expected.compute(CodeRange{bits}).scale);
+    CHECK(record[0].act_type == "INT" + std::to_string(bits));
+  }
+}
+
+TEST_CASE("Weights have every width of the flavour, one scale a channel or a tensor") {
+  const auto graph = GraphBuilder()
+                         .input("x", {1, 2, 1, 1})
+                         .initializer("w", floats({2, 2, 1, 1}, {0.5F, 1, -2, 0.25F}))
+                         .node("Conv", "conv", {"x", "w"}, "y")
+                         .output("y")
+                         .build();
+  for (const int bits : {4, 6, 7, 8}) {
+    for (const bool channel_wise : {true, false}) {
+      EasyConfig config;
+      config.common.weights.emplace().bits = bits;
+      config.common.weights->channel_wise = channel_wise;
+      const Record record = calibrate(graph, {floats({1, 2, 1, 1}, {1, 2})}, config);
+      const CodeRange range{bits};
+      const float second = 2.0F / static_cast<float>(-range.min());
+      CHECK(record[0].scale_w == (channel_wise ? std::vector<float>{1.0F / static_cast<float>(range.max()), second}
+                                               : std::vector<float>{second}));
+      CHECK(record[0].wts_type == "INT" + std::to_string(bits));
+    }
+  }
+}
+
+TEST_CASE("FORCE_FP16_QUANT gives scale_d the precision of a half, and writes no word of it, as AMCT") {
+  EasyConfig config;
+  const Record plain = calibrate(net().build(), {batch(1, -0.7F)}, config);
+  config.force_fp16 = true;
+  const Record forced = calibrate(net().build(), {batch(1, -0.7F)}, config);
+  CHECK(*forced[0].scale_d == to_fp16_precision(*plain[0].scale_d));
+  CHECK(*forced[0].scale_d != *plain[0].scale_d);
+  CHECK(forced[0].offset_d == plain[0].offset_d);
+  CHECK(forced[0].scale_w == plain[0].scale_w);
+  CHECK_FALSE(forced[0].fakequant_precision_mode);
+}
+
+TEST_CASE("A balanced layer is calibrated with its data divided and its weights multiplied") {
+  const auto graph = GraphBuilder()
+                         .input("x")
+                         .initializer("w", floats({2, 1}, {1, 0.25F}))
+                         .initializer("v", floats({1, 1}, {1}))
+                         .node("MatMul", "first", {"x", "w"}, "h")
+                         .node("MatMul", "second", {"h", "v"}, "y")
+                         .output("y")
+                         .build();
+  EasyConfig config;
+  auto& first = config.layers.emplace_back("first", LayerSetting{}).second;
+  first.balancer.emplace();
+  const Record record = calibrate(graph, {floats({1, 2}, {4, 1}), floats({1, 2}, {8, 2})}, config);
+  REQUIRE(record.size() == 2);
+  CHECK(record[0].tensor_balance_factor == std::vector<float>{2, 2});  // of the first batch
+  CHECK(record[0].scale_w == std::vector<float>{2.0F / 127.0F});
+  CHECK(*record[0].scale_d == observed({{2, 0.5F}, {4, 1}}).scale);
+  CHECK(record[1].tensor_balance_factor.empty());
+  // 4 * 1 + 1 * 0.25, but for the rounding of 0.5 beside 2 to a step of 2/127
+  CHECK(*record[1].scale_d == doctest::Approx(observed({{4.25F}, {8.5F}}).scale).epsilon(0.01));
+}
+
+TEST_CASE("Records have the fields of their flavour") {
+  const auto record_of = [](Flavour flavour) {
+    const auto prepared = flow::prepare(net().build(), {}, support::ops(), rules_of(flavour));
+    flow::MemoryBatches source({{batch(1, -1)}});
+    return flow::calibrate(prepared, support::ops(), source);
+  };
+  const Affine expected = observed({{1, -1}});
+  for (const Flavour flavour : {Flavour::onnx, Flavour::mindspore, Flavour::tensorflow, Flavour::caffe}) {
+    const Record record = record_of(flavour);
+    REQUIRE(record.size() == 2);
+    CHECK(*record[0].scale_d == expected.scale);
+    CHECK(record[0].act_type.has_value() == (flavour == Flavour::onnx));
+    CHECK(record[0].wts_type.has_value() == (flavour == Flavour::onnx));
+    CHECK(record[0].record_d.empty());
+    // The shape of the input is known, and that of fc's has other axes.
+    CHECK(record[0].channels.has_value() == (flavour == Flavour::caffe));
+    CHECK(record[0].width.value_or(2) == 2);
+    CHECK_FALSE(record[1].channels);
+  }
+  const Record record = record_of(Flavour::hotwheels_dynamic);
+  REQUIRE(record.size() >= 2);
+  CHECK(record[0].name == "conv");
+  CHECK_FALSE(record[0].scale_d);
+  CHECK(record[0].record_d ==
+        std::vector<ActivationRecord>{
+            {.scale_d = expected.scale, .offset_d = expected.offset, .index = 0, .num_bits_d = 8}});
+  CHECK(record[0].num_bits_w == 8);
+}
+
+TEST_CASE("hotwheels-dynamic: SNQ weights, 12-bit data, and data operators without weight factors") {
+  const auto graph = GraphBuilder()
+                         .input("x", {1, 1, 2, 2})
+                         .initializer("w", support::whole_numbers({20, 1, 1, 1}, 1))
+                         .node("Conv", "conv", {"x", "w"}, "c")
+                         .node("MaxPool", "pool", {"c"}, "y", {{"kernel_shape", Ints{2, 2}}})
+                         .output("y")
+                         .build();
+  EasyConfig config;
+  config.common.weights.emplace().algorithm = WeightAlgorithm::snq;
+  config.common.weights->channel_wise = false;
+  config.common.activation.emplace().bits = 12;
+  const auto prepared = flow::prepare(graph, config, support::ops(), rules_of(Flavour::hotwheels_dynamic));
+  flow::MemoryBatches source({{floats({1, 1, 2, 2}, {1, -1, 2, 0.5F})}});
+  const Record record = flow::calibrate(prepared, support::ops(), source);
+  REQUIRE(record.size() == 2);
+  CHECK(record[0].num_bits_w == 4);
+  CHECK(record[0].params.size() == 16);
+  CHECK(record[0].centroids.size() == 16);
+  CHECK(record[0].scale_w.size() == 1);
+  CHECK(record[0].record_d.at(0).num_bits_d == 12);
+  CHECK(record[1].name == "pool");
+  CHECK(record[1].scale_w.empty());
+  CHECK_FALSE(record[1].num_bits_w);
+}
+
+TEST_CASE("update_bn: statistics move on the quantized network, and the network is folded when it is saved") {
+  EasyConfig config{.batch_num = 1, .batch_norm_update = BatchNormUpdate{.iterations = 2, .momentum = 1.0}};
+  config.common.weights.emplace().bits = 4;
+  config.common.activation.emplace().bits = 4;
+  const auto prepared = flow::prepare(net().build(), config, support::ops(), rules_of(Flavour::hotwheels_dynamic));
+  REQUIRE(prepared.graph.find_node("bn") != nullptr);
+  CHECK(prepared.fused == Names{"conv"});
+  flow::MemoryBatches source({{batch(1, -3)}, {batch(2, 4)}});
+  const flow::Calibrated result = flow::calibrate_network(prepared, support::ops(), source);
+  CHECK(result.graph.find_node("bn") == nullptr);
+  CHECK(result.record[0].scale_w.size() == 2);
+  // The last batch alone counts: conv gives (1, 2) with mean 1.5 and unbiased variance 0.5, times -4 for channel 2.
+  const graph::Node& conv = *result.graph.find_node("conv");
+  const auto weights = values(*result.graph.value(conv.input(1)).initializer);
+  CHECK(weights[0] == doctest::Approx(0.5 / std::sqrt(0.5)));
+  CHECK(weights[1] == doctest::Approx(-2.0 / std::sqrt(8.0)));
+  const auto error = error_of([&] { (void)flow::calibrate(prepared, support::ops(), source); });
+  REQUIRE(error);
+  CHECK(error->where().field == "update_bn");
+
+  config.do_fusion = false;
+  const auto apart = flow::prepare(net().build(), config, support::ops(), rules_of(Flavour::hotwheels_dynamic));
+  const graph::Graph kept = flow::calibrate_network(apart, support::ops(), source).graph;
+  const graph::Node& bn = *kept.find_node("bn");
+  CHECK(values(*kept.value(bn.input(3)).initializer)[0] == doctest::Approx(1.5));
+  CHECK(support::name_of(kept, bn.input(3)) == "zero");         // nobody else read it
+  CHECK(support::name_of(kept, bn.input(4)) == "one_updated");  // gamma goes on reading "one"
+}
+
+namespace {
+
+void in_two_threads(std::size_t parts, void (*body)(void*, std::size_t), void* context) {
+  std::thread other([&] {
+    for (std::size_t part = 1; part < parts; part += 2) body(context, part);
+  });
+  for (std::size_t part = 0; part < parts; part += 2) body(context, part);
+  other.join();
+}
+void in_one_thread(std::size_t parts, void (*body)(void*, std::size_t), void* context) {
+  for (std::size_t part = 0; part < parts; ++part) body(context, part);
+}
+
+}  // namespace
+
+TEST_CASE("The record is the same on any number of threads and every instruction set") {
+  Tensor x = support::whole_numbers({1, 3, 24, 24}, 1);
+  for (float& value : x.data<float>()) value *= 0.37F;
+  Tensor w = support::whole_numbers({5, 3, 3, 3}, 2);
+  for (float& value : w.data<float>()) value *= 0.013F;
+  const auto graph = GraphBuilder()
+                         .input("x", {1, 3, 24, 24})
+                         .initializer("w", std::move(w))
+                         .initializer("v", support::whole_numbers({4, 5, 1, 1}, 3))
+                         .node("Conv", "conv", {"x", "w"}, "c", {{"pads", Ints{1, 1, 1, 1}}})
+                         .node("Relu", "relu", {"c"}, "r")
+                         .node("Conv", "last", {"r", "v"}, "y")
+                         .output("y")
+                         .build();
+  for (const auto algorithm : {ActivationAlgorithm::ifmr, ActivationAlgorithm::hfmg}) {
+    EasyConfig config;
+    config.common.activation.emplace().algorithm = algorithm;
+    const Record expected = calibrate(graph, {x}, config);
+    for (const ParallelFor threads : {&in_one_thread, &in_two_threads}) {
+      set_parallel_for(threads);
+      simd::for_each_available([&](simd::Arch) { CHECK(calibrate(graph, {x}, config) == expected); });
+    }
+    set_parallel_for(nullptr);
+  }
 }

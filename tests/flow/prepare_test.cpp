@@ -189,3 +189,74 @@ TEST_CASE("A float16 model is prepared in float32 with a warning") {
   REQUIRE(prepared.diagnostics.all().size() == 1);
   CHECK(support::contains(prepared.diagnostics.all()[0].message, "float16"));
 }
+
+TEST_CASE("The rules of the flavour decide what is quantized and folded") {
+  const auto caffe = flow::prepare(net().build(), {}, support::ops(), rules_of(Flavour::caffe));
+  CHECK(caffe.flavour == Flavour::caffe);
+  CHECK(layers_of(caffe.plan, true) == Names{"conv", "fc"});
+  const auto dynamic = flow::prepare(net().build(), {}, support::ops(), rules_of(Flavour::hotwheels_dynamic));
+  CHECK(dynamic.flavour == Flavour::hotwheels_dynamic);
+  CHECK(layers_of(dynamic.plan, true) == Names{"conv", "flat", "fc"});
+  CHECK(flow::prepare(net().build(), {}, support::ops()).flavour == Flavour::pytorch);
+}
+
+TEST_CASE("With update_bn BatchNormalization stays in the network, though it will be folded") {
+  const EasyConfig config{.batch_norm_update = BatchNormUpdate{}};
+  const auto prepared = flow::prepare(net().build(), config, support::ops(), rules_of(Flavour::hotwheels_dynamic));
+  CHECK(prepared.graph.find_node("bn") != nullptr);
+  CHECK(prepared.fused == Names{"conv"});
+  CHECK(layers_of(prepared.plan, true) == Names{"conv", "flat", "fc"});  // bn is no layer of its own
+}
+
+namespace {
+
+/// A full config of one layer, "conv" by the name that the file uses.
+ConfigValue full_config(const std::string& layer) {
+  ConfigValue activation;
+  activation.add("num_bits", 16);
+  ConfigValue entry;
+  entry.add("quant_enable", true);
+  entry.add("activation_quant_params", activation);
+  entry.add("weight_quant_params", ConfigValue(ConfigValue::Object{}));
+  ConfigValue config;
+  config.add("version", 1);
+  config.add("batch_num", 3);
+  config.add("do_fusion", false);
+  config.add(layer, entry);
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("K27 A full config prepares the same, and a layer that it does not name stays float") {
+  const auto prepared =
+      flow::prepare(net().build(), full_config("conv"), "config.json", rules_of(Flavour::pytorch), support::ops());
+  CHECK(prepared.plan.batch_num == 3);
+  CHECK(prepared.config_file == "config.json");
+  CHECK(prepared.fused.empty());
+  REQUIRE(layers_of(prepared.plan, true) == Names{"conv"});
+  CHECK(prepared.plan.layers[0].activations[0].bits == 16);
+  REQUIRE(prepared.left_float.size() == 1);
+  CHECK(prepared.left_float[0].name == "fc");
+
+  const auto error = error_of([] {
+    (void)flow::prepare(net().build(), full_config("nowhere"), "config.json", rules_of(Flavour::pytorch),
+                        support::ops());
+  });
+  REQUIRE(error);
+  CHECK(error->where().file == "config.json");
+}
+
+TEST_CASE("The network's checks of hotwheels find layers of the matrix unit that stay float, others have none") {
+  EasyConfig config{.skip_layers = {"conv"}};
+  const auto found = [&](Flavour flavour) {
+    return flow::check_classic_network(flow::prepare(net().build(), config, support::ops(), rules_of(flavour)));
+  };
+  const Diagnostics dynamic = found(Flavour::hotwheels_dynamic);
+  REQUIRE(dynamic.has_errors());
+  const auto error = error_of([&] { dynamic.throw_if_errors(); });
+  CHECK(support::contains(error->message(), "CUBE"));
+  CHECK_FALSE(found(Flavour::pytorch).has_errors());
+  config.skip_layers.clear();
+  CHECK_FALSE(found(Flavour::hotwheels_dynamic).has_errors());
+}

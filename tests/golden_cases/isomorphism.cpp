@@ -22,7 +22,6 @@ namespace golden {
 
 namespace {
 
-constexpr int kAllowedUlps = 4;
 constexpr int kBiasInput = 2;
 
 /// A model with its values by name.
@@ -47,8 +46,8 @@ struct Side {
 
 class Comparison {
  public:
-  Comparison(const Side& ours, const Side& theirs, const std::set<std::string>& layers)
-      : ours_(ours), theirs_(theirs), layers_(layers) {}
+  Comparison(const Side& ours, const Side& theirs, const std::set<std::string>& layers, int allowed_ulps)
+      : ours_(ours), theirs_(theirs), layers_(layers), allowed_ulps_(allowed_ulps) {}
 
   std::vector<std::string> run() {
     const auto& mine = ours_.model.graph();
@@ -130,7 +129,7 @@ class Comparison {
       } else if (attribute.type() == onnx::AttributeProto::TENSOR) {
         match_tensors(found->second->t(), attribute.t(), where, false);
       } else if (attribute.type() == onnx::AttributeProto::FLOAT) {
-        require(ulps(found->second->f(), attribute.f()) <= kAllowedUlps,
+        require(ulps(found->second->f(), attribute.f()) <= allowed_ulps_,
                 "attribute " + attribute.name() + " of " + where);
       } else if (attribute.name() == "axis" && (found->second->i() < 0) != (attribute.i() < 0)) {
         // AMCT exports anew and counts axes from the front; we keep the user's -1, which only the last axis can be.
@@ -158,13 +157,13 @@ class Comparison {
       if (a.type() == amct::ElementType::float32) {
         const float x = a.data<float>()[i];
         const float y = b.data<float>()[i];
-        equal = ulps(x, y) <= kAllowedUlps || (is_bias && std::fabs(x - y) <= 1.0F);
+        equal = ulps(x, y) <= allowed_ulps_ || (is_bias && std::fabs(x - y) <= 1.0F);
       } else if (a.type() == amct::ElementType::int32) {
         const std::int64_t difference = std::int64_t{a.data<std::int32_t>()[i]} - b.data<std::int32_t>()[i];
         equal = std::abs(difference) <= (is_bias ? 1 : 0);
       } else if (a.type() == amct::ElementType::uint64) {  // the low word of a dequant parameter is a float32
         const auto difference = static_cast<std::int64_t>(a.data<std::uint64_t>()[i] - b.data<std::uint64_t>()[i]);
-        equal = std::abs(difference) <= kAllowedUlps;
+        equal = std::abs(difference) <= allowed_ulps_;
       } else {
         const std::size_t width = size_of(a.type());
         equal = std::memcmp(a.raw().data() + i * width, b.raw().data() + i * width, width) == 0;
@@ -176,6 +175,7 @@ class Comparison {
   const Side& ours_;
   const Side& theirs_;
   const std::set<std::string>& layers_;
+  int allowed_ulps_;
   std::map<std::string, std::string> value_map_;
   std::set<std::string> matched_;
   std::map<const onnx::NodeProto*, const onnx::NodeProto*> nodes_;
@@ -185,10 +185,10 @@ class Comparison {
 }  // namespace
 
 std::vector<std::string> compare_models(const std::filesystem::path& ours, const std::filesystem::path& theirs,
-                                        const std::set<std::string>& layers) {
+                                        const std::set<std::string>& layers, int allowed_ulps) {
   const Side mine(ours);
   const Side other(theirs);
-  return Comparison(mine, other, layers).run();
+  return Comparison(mine, other, layers, allowed_ulps).run();
 }
 
 }  // namespace golden

@@ -62,6 +62,21 @@ TEST_CASE("The axis of the channels is there also where it has one index, and a 
   CHECK(same(weight_layout({.op_type = "MatMul"}, {4}), {1, 1, 1, 4}));
 }
 
+TEST_CASE("Input channels of a weight and of data lie where the operator reads them") {
+  const Node grouped{.op_type = "Conv", .attributes = {{"group", std::int64_t{2}}}};
+  CHECK(same(weight_input_layout(grouped, {8, 3, 5, 7}), {2, 4, 3, 35}));
+  CHECK(weight_input_layout(grouped, {8, 3, 5, 7}).channels() == 6);
+  CHECK(same(weight_input_layout({.op_type = "ConvTranspose"}, {6, 4, 3, 3}), {1, 1, 6, 36}));
+  CHECK(same(weight_input_layout({.op_type = "MatMul"}, {3, 4}), {1, 1, 3, 4}));
+  CHECK(same(weight_input_layout({.op_type = "MatMul"}, {3}), {1, 1, 3, 1}));
+  CHECK(same(weight_input_layout({.op_type = "Gemm", .attributes = {{"transB", std::int64_t{1}}}}, {4, 3}),
+             {1, 4, 3, 1}));
+  CHECK(same(data_input_layout(grouped, {2, 6, 5, 7}), {1, 2, 6, 35}));
+  CHECK(same(data_input_layout({.op_type = "ConvTranspose"}, {2, 6, 5}), {1, 2, 6, 5}));
+  CHECK(same(data_input_layout({.op_type = "MatMul"}, {2, 5, 3}), {1, 10, 3, 1}));
+  CHECK(same(data_input_layout({.op_type = "Gemm"}, {2, 3}), {1, 2, 3, 1}));
+}
+
 TEST_CASE("Recurrent layers have a channel for each row of each gate") {
   CHECK(same(weight_layout({.op_type = "LSTM"}, {1, 32, 6}), {1, 1, 32, 6}));
   CHECK(same(weight_layout({.op_type = "GRU"}, {1, 24, 6}), {1, 1, 24, 6}));

@@ -7,6 +7,7 @@
 #include <amct/core/flavour.hpp>
 #include <amct/graph/composites.hpp>
 #include <amct/graph/ir.hpp>
+#include <amct/graph/passes/balance_layers.hpp>
 #include <amct/graph/passes/group_composites.hpp>
 #include <amct/graph/passes/insert_dequant.hpp>
 #include <amct/graph/passes/insert_quant.hpp>
@@ -40,7 +41,8 @@ struct DeployOptions {
 ///         have
 [[nodiscard]] inline graph::Graph deploy(graph::Graph graph, const Record& record, const DeployOptions& options = {}) {
   if (!options.composites.empty()) graph::group_composites(graph, options.composites);
-  graph::normalize_gemm(graph);
+  graph::normalize_gemm(graph, graph::GemmForm::deployed, &record);
+  graph::balance_layers(graph, record);
   graph::quantize_bias(graph, record);
   graph::quantize_weights(graph, record);
   graph::insert_quant(graph, record);

@@ -56,6 +56,29 @@ inline constexpr std::size_t kBiasInput = 2;
   return {1, 1, extent(0), inner(1)};
 }
 
+/// Where the input channels of a weight lie, whatever its output channels are: Conv has them in each of its groups.
+[[nodiscard]] inline ChannelLayout weight_input_layout(const Node& node, const Shape& weight) {
+  const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(weight[axis]); };
+  const auto inner = [&](std::size_t first) { return static_cast<std::size_t>(weight.count(first, weight.rank())); };
+  if (node.op_type == "Conv") {
+    const auto groups = static_cast<std::size_t>(node.attribute_or<std::int64_t>("group", 1));
+    return {groups, extent(0) / groups, extent(1), inner(2)};
+  }
+  if (node.op_type == "Gemm" && node.attribute_or<std::int64_t>("transB", 0) != 0) return {1, extent(0), extent(1), 1};
+  return {1, 1, extent(0), inner(1)};
+}
+
+/// Where the input channels of a layer's data lie: axis 1 of a convolution's, the last one otherwise.
+/// \pre data of a rank that the layer can read
+[[nodiscard]] inline ChannelLayout data_input_layout(const Node& node, const Shape& data) {
+  const auto count = [&](std::size_t first, std::size_t last) {
+    return static_cast<std::size_t>(data.count(first, last));
+  };
+  const bool convolves = node.op_type == "Conv" || node.op_type == "ConvTranspose";
+  const std::size_t axis = convolves ? 1 : data.rank() - 1;
+  return {1, count(0, axis), count(axis, axis + 1), count(axis + 1, data.rank())};
+}
+
 /// The axis of a weight along which its output channels lie; those of one group for ConvTranspose.
 [[nodiscard]] inline std::size_t channel_axis(const Node& node) {
   const bool first =

@@ -59,24 +59,28 @@ AMCT_EXACT_BEGIN
 
 namespace dmq {
 
-[[nodiscard]] constexpr bool is_dead(double magnitude) noexcept { return magnitude < double{kScaleEpsilon}; }
+[[nodiscard]] constexpr bool is_dead(float magnitude) noexcept { return magnitude < kScaleEpsilon; }
+
+[[nodiscard]] inline float power(float base, double exponent) noexcept {
+  return static_cast<float>(std::pow(static_cast<double>(base), exponent));
+}
 
 /// The factor of a channel without regard to dead activations: A^s / W^(1-s), 0 if the weights are dead.
-[[nodiscard]] inline double plain_factor(double activation, double weight, double strength) noexcept {
-  return is_dead(weight) ? 0.0 : std::pow(activation, strength) / std::pow(weight, 1.0 - strength);
+[[nodiscard]] inline float plain_factor(float activation, float weight, double strength) noexcept {
+  return is_dead(weight) ? 0.0F : power(activation, strength) / power(weight, 1.0 - strength);
 }
 
 /// The largest magnitudes that balanced channels have.
 struct Outliers {
-  double activation = 0.0;
-  double weight = 0.0;
+  float activation = 0.0F;
+  float weight = 0.0F;
 };
 
 [[nodiscard]] inline Outliers outliers(std::span<const float> activation, std::span<const float> weight,
                                        double strength) noexcept {
   Outliers found;
   for (std::size_t c = 0; c < activation.size(); ++c) {
-    const double factor = plain_factor(activation[c], weight[c], strength);
+    const float factor = plain_factor(activation[c], weight[c], strength);
     if (is_dead(factor)) continue;
     found.activation = std::max(found.activation, activation[c] / factor);
     found.weight = std::max(found.weight, weight[c] * factor);
@@ -85,13 +89,13 @@ struct Outliers {
 }
 
 /// The factor of a channel: a dead side takes the outlier of its kind.
-[[nodiscard]] inline double factor(double activation, double weight, double strength, const Outliers& most) noexcept {
-  if (is_dead(activation)) return is_dead(weight) ? 1.0 : most.weight / weight;
+[[nodiscard]] inline float factor(float activation, float weight, double strength, const Outliers& most) noexcept {
+  if (is_dead(activation)) return is_dead(weight) ? 1.0F : most.weight / weight;
   return is_dead(weight) ? activation / most.activation : plain_factor(activation, weight, strength);
 }
 
-[[nodiscard]] constexpr bool is_allowed(double factor) noexcept {
-  return factor > double{kScaleEpsilon} && factor < 1.0 / double{kScaleEpsilon};
+[[nodiscard]] constexpr bool is_allowed(float factor) noexcept {
+  return factor > kScaleEpsilon && factor < 1.0F / kScaleEpsilon;
 }
 
 /// Largest magnitude, 0 of none.
@@ -104,7 +108,7 @@ struct Outliers {
 }  // namespace dmq
 
 /// Balance factors of the input channels from the largest magnitudes A of the activations and W of the weights: with
-/// the migration strength s, f = A^s / W^(1-s). Computed in double, rounded once.
+/// the migration strength s, f = A^s / W^(1-s). In float32 as in AMCT, powers rounded from double.
 ///
 /// A magnitude below 2^-23 counts as dead. Of a channel with dead activations f = max(W*f) / W, with dead weights
 /// f = A / max(A/f), over the channels that have a factor; with both f = 1. If all activations or all weights are dead,
@@ -135,9 +139,9 @@ inline Status dmq_factors(std::span<const float> activation_maxima, std::span<co
     return dmq::factor(activation_maxima[c], weight_maxima[c], strength, most);
   };
   for (std::size_t c = 0; c < channels; ++c) {
-    if (!dmq::is_allowed(factor(c))) return {StatusCode::unusable_scale, c, factor(c)};
+    if (!dmq::is_allowed(factor(c))) return {StatusCode::unusable_scale, c, static_cast<double>(factor(c))};
   }
-  for (std::size_t c = 0; c < channels; ++c) factors[c] = static_cast<float>(factor(c));
+  for (std::size_t c = 0; c < channels; ++c) factors[c] = factor(c);
   return {};
 }
 

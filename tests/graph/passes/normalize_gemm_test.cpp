@@ -201,3 +201,13 @@ TEST_CASE("The calibrated form keeps transB") {
   CHECK(values(*find_initializer(graph, "w")) == std::vector<float>{6, 8, 10, 12});
   CHECK(normalize_gemm(graph, GemmForm::calibrated).changed.empty());
 }
+
+TEST_CASE("With a record only its layers are changed, as AMCT deploys a layer that went back to float") {
+  Graph graph = gemm({{"transB", std::int64_t{1}}}).build();
+  const amct::Record others{{.name = "another"}};
+  CHECK(normalize_gemm(graph, GemmForm::deployed, &others).changed.empty());
+  CHECK(graph.find_node("fc")->attribute_or<std::int64_t>("transB", 0) == 1);
+  const amct::Record layers{{.name = "fc"}};
+  CHECK(normalize_gemm(graph, GemmForm::deployed, &layers).changed_nodes() == std::vector<std::string>{"fc"});
+  check_form(graph);
+}

@@ -13,6 +13,7 @@
 #include <amct/graph/op_table.hpp>
 #include <amct/graph/pass_report.hpp>
 #include <amct/graph/uses.hpp>
+#include <amct/record/record.hpp>
 
 namespace amct::graph {
 
@@ -77,12 +78,14 @@ AMCT_EXACT_END
 /// Brings Gemm layers with constant float32 weights into AMCT's form: weight [K, N] with transB = 0, alpha = beta = 1,
 /// bias [N]. Other Gemm nodes are left alone and reported: transA, dynamic or shared operands, a bias with several
 /// rows.
-inline PassReport normalize_gemm(Graph& graph, GemmForm form = GemmForm::deployed) {
+/// \param layers  if not null, only layers that have an entry: AMCT deploys others as they were
+inline PassReport normalize_gemm(Graph& graph, GemmForm form = GemmForm::deployed, const Record* layers = nullptr) {
   const Uses uses(graph);
   UniqueNames names(graph);
   PassReport report;
   for (auto& node : graph.nodes) {
     if (node.op_type != "Gemm" || !node.domain.empty()) continue;
+    if (layers != nullptr && find_record(*layers, node.name) == nullptr) continue;
     std::string reason = detail::refuse_normal_form(node, graph, uses);
     if (!reason.empty()) {
       report.refuse(node.name, std::move(reason));
