@@ -221,3 +221,20 @@ TEST_CASE("Flavour hotwheels writes a record with inputs, ReQuant, and packed we
   REQUIRE(error);  // the dialect pytorch has one scale a layer
   CHECK(error->code() == ErrorCode::record_value);
 }
+
+TEST_CASE("K25 the float model is the one that was read, and all models are raised to the opset that is asked for") {
+  const TempDir folder;
+  const OutputFiles files((folder / "m").string(), {.qdq = true, .float32 = true, .opset = 17});
+  const auto original = GraphBuilder().input("x", {1, 2}).node("Relu", "relu", {"x"}, "y").output("y").build();
+  amct::onnx::save_model(files, prepared().graph, kRecord, map_text, {}, &original);
+  REQUIRE(files_in(folder).size() == 6);
+  CHECK(amct::onnx::parse_model(files.float_model).graph().node(0).name() == "relu");
+  for (const auto& path : {files.deploy_model, files.fake_quant_model, files.qdq_model, files.float_model}) {
+    CHECK(amct::onnx::parse_model(path).opset_import(0).version() == 17);
+  }
+  const OutputFiles lower((folder / "m").string(), {.float32 = true, .opset = 12});
+  const auto error = error_of([&] { amct::onnx::save_model(lower, prepared().graph, kRecord, map_text); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::model_unsupported);
+  CHECK(amct::onnx::parse_model(files.deploy_model).opset_import(0).version() == 17);
+}

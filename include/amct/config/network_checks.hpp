@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -43,8 +44,31 @@ struct LayerQuantization {
   int column = 0;
 };
 
+/// What differs between the quantization of an input of one layer and that of an input of another, in words; empty if
+/// nothing does.
+[[nodiscard]] inline std::string input_difference(const LayerQuantization& a, std::size_t input_a,
+                                                  const LayerQuantization& b, std::size_t input_b) {
+  if (a.enabled != b.enabled) return "quant_enable";
+  if (!a.enabled || input_a >= a.inputs.size() || input_b >= b.inputs.size()) return "";
+  const auto& left = a.inputs[input_a].parameters;
+  const auto& right = b.inputs[input_b].parameters;
+  const std::size_t shared = std::min(left.size(), right.size());
+  for (std::size_t i = 0; i < shared; ++i) {
+    if (left[i].name != right[i].name) return left[i].name;
+    if (left[i].value != right[i].value) return left[i].name + " (" + left[i].value + " and " + right[i].value + ')';
+  }
+  if (left.size() == right.size()) return "";
+  return left.size() > shared ? left[shared].name : right[shared].name;
+}
+
 /// By layer name, all quantizable layers of a network. Layers that are not here are left out of the comparisons.
 using NetworkQuantization = std::unordered_map<std::string, LayerQuantization>;
+
+/// Whether a check compares layers that read one tensor.
+enum class Siblings : std::uint8_t {
+  compare,
+  pass,  ///< somebody else does
+};
 
 /// Operators that move data without computing.
 inline constexpr std::string_view kNoCommandOperators[] = {"Concat", "Split",   "Reshape",   "Flatten",  "Slice",
@@ -90,11 +114,12 @@ class NetworkCheck {
     }
   }
 
-  void run() {
+  void run(Siblings siblings) {
     for (const NetworkNode& node : network_) {
       check_cube(node);
       check_no_command(node);
     }
+    if (siblings == Siblings::pass) return;
     for (const NetworkNode& node : network_) {
       for (const std::string& tensor : node.inputs) check_siblings(tensor);
     }
@@ -112,19 +137,8 @@ class NetworkCheck {
     return found == quantization_.end() ? nullptr : &found->second;
   }
 
-  /// What differs between two uses, in words; empty if nothing does.
   [[nodiscard]] static std::string difference(const Use& a, const Use& b) {
-    if (a.layer->enabled != b.layer->enabled) return "quant_enable";
-    if (!a.layer->enabled || a.input >= a.layer->inputs.size() || b.input >= b.layer->inputs.size()) return "";
-    const auto& left = a.layer->inputs[a.input].parameters;
-    const auto& right = b.layer->inputs[b.input].parameters;
-    const std::size_t shared = std::min(left.size(), right.size());
-    for (std::size_t i = 0; i < shared; ++i) {
-      if (left[i].name != right[i].name) return left[i].name;
-      if (left[i].value != right[i].value) return left[i].name + " (" + left[i].value + " and " + right[i].value + ')';
-    }
-    if (left.size() == right.size()) return "";
-    return left.size() > shared ? left[shared].name : right[shared].name;
+    return input_difference(*a.layer, a.input, *b.layer, b.input);
   }
 
   /// Where the flavour lets quantized and float layers share a tensor, this is a warning.
@@ -212,14 +226,14 @@ class NetworkCheck {
 /// quantized one (2, 3) is a warning. O(nodes + tensors).
 /// \param file  of the config, for messages
 inline void check_network(const Network& network, const NetworkQuantization& quantization, const FlavourRules& rules,
-                          const std::string& file, Diagnostics& out) {
+                          const std::string& file, Diagnostics& out, Siblings siblings = Siblings::compare) {
   const bool any =
       std::any_of(quantization.begin(), quantization.end(), [](const auto& layer) { return layer.second.enabled; });
   if (!any) {
     out.error(ErrorCode::config_layer, {.file = file},
               "No quant enable layer in quant config file, please check the quant config file.");
   }
-  if (rules.network_checks) detail::NetworkCheck(network, quantization, rules, file, out).run();
+  if (rules.network_checks) detail::NetworkCheck(network, quantization, rules, file, out).run(siblings);
 }
 
 /// What a plan of the static graph means for check_network. Defaults count as if stated; the name of the layer among a

@@ -34,16 +34,19 @@ struct FoldOptions {
   std::size_t most_bytes = std::size_t{1} << 20;
   /// Whether sizes of declared shapes are constants. They are not if the network shall run with other sizes.
   bool fold_shapes = true;
+  /// Whether convolutions of constants are computed too.
+  bool fold_convolutions = false;
 };
 
 namespace detail {
 
-/// Kept although their inputs may be constants: quantized weights, what is different in every run, and convolutions,
-/// which users must see to take them out of the quantization.
+/// Kept although their inputs may be constants: quantized weights, and what is different in every run.
 inline constexpr std::string_view kNotFolded[] = {
-    "Constant",     "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "AscendQuant",       "AscendDequant",
-    "RandomNormal", "RandomUniform",  "RandomNormalLike", "Multinomial",           "RandomUniformLike", "Bernoulli",
-    "Dropout",      "Conv",           "ConvTranspose"};
+    "Constant",          "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "AscendQuant",
+    "AscendDequant",     "RandomNormal",   "RandomUniform",    "RandomNormalLike",      "Multinomial",
+    "RandomUniformLike", "Bernoulli",      "Dropout"};
+/// Kept too unless the caller wants otherwise, since users must see them to take them out of the quantization.
+inline constexpr std::string_view kConvolutions[] = {"Conv", "ConvTranspose"};
 
 class ConstantFolder {
  public:
@@ -86,6 +89,7 @@ class ConstantFolder {
     if (!node.domain.empty() || is_one_of(kNotFolded, node.op_type) || node.inputs.empty() || has_body(node)) {
       return false;
     }
+    if (!options_.fold_convolutions && is_one_of(kConvolutions, node.op_type)) return false;
     if (node.outputs.empty() || node.outputs[0] == kNoValue) return false;
     if (fold_shape(node)) return true;
     if (!all_constant(node)) return false;
