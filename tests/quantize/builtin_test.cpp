@@ -39,6 +39,16 @@ std::string refused(const std::string& name, Role role, const Args& args) {
   return std::string(status.name) + ": " + status.allowed;
 }
 
+/// An option's standard value, as a configuration would state it; required ones have some.
+amct::ArgValue standard_of(const amct::QuantizerOption& option) {
+  const std::string text = option.standard;
+  if (std::string(option.name) == "scale") return 0.5;
+  if (std::string(option.name) == "zero_point") return 1.0;
+  if (text == "true" || text == "false") return text == "true";
+  if (text.starts_with('"')) return text.substr(1, text.size() - 2);
+  return std::stod(text);
+}
+
 /// 8 channels of 32 weights.
 Values weights() {
   Values w(256);
@@ -172,4 +182,31 @@ TEST_CASE("eps of ARQ raises small scales") {
   REQUIRE(conv.calibrate(Values{0.0F, 1.0F}, {.channels_per_group = 2, .inner = 1}).ok());
   CHECK(conv.params().channels.at(0).scale == 0x1p-23F);
   CHECK(refused("ArqWeightFakeQuantize", Role::weight, {{"eps", -1.0}}) == "eps: 1.1920929e-07 to 1");
+}
+
+TEST_CASE("ULQ starts from IFMR with an offset, as the guide's IFMRObserver has it") {
+  AnyQuantizer relu = made("UlqFakeQuantize", Role::activation, {{"observer", kText("IFMRObserver")}});
+  REQUIRE(relu.calibrate(Values{0.0F, 0.25F, 3.0F}).ok());
+  CHECK(relu.params().channels.at(0).offset == -128);
+  AnyQuantizer symmetric = made("UlqFakeQuantize", Role::activation, {{"with_offset", false}});
+  REQUIRE(symmetric.calibrate(Values{0.0F, 0.25F, 3.0F}).ok());
+  CHECK(symmetric.params().channels.at(0).offset == 0);
+}
+
+TEST_CASE("The rows list the options that are read, with their standard values") {
+  const amct::QuantizerRegistry registry = amct::builtin_registry();
+  for (const amct::QuantizerRow& row : registry.rows()) {
+    CAPTURE(row.name);
+    CHECK(row.source == amct::kBuiltinSource);
+    REQUIRE_FALSE(row.options.empty());
+    Args args;
+    for (const amct::QuantizerOption& option : row.options) {
+      const bool required = std::string(option.allowed).ends_with("required");
+      if (*option.standard != '\0' || required) args.set(option.name, standard_of(option));
+    }
+    AnyQuantizer quantizer;
+    const Status status = row.make(args, quantizer);
+    CAPTURE(std::string(status.name));
+    CHECK(status.ok());
+  }
 }

@@ -10,6 +10,8 @@
 #include <amct/core/diagnostics.hpp>
 #include <amct/core/error.hpp>
 
+#include "support/contains.hpp"
+
 namespace support {
 
 /// A config value from JSON text, which stands for any format; findings name the file "f".
@@ -39,10 +41,6 @@ namespace support {
     text += '\n';
   }
   return text;
-}
-
-[[nodiscard]] inline bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace support

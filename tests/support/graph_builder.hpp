@@ -11,6 +11,8 @@
 #include <amct/core/tensor.hpp>
 #include <amct/graph/ir.hpp>
 
+#include "support/contains.hpp"
+
 namespace support {
 
 using Ints = std::vector<std::int64_t>;
@@ -77,9 +79,6 @@ template <class Call>
     return error;
   }
   return std::nullopt;
-}
-[[nodiscard]] inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace support

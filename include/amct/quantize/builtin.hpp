@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include <amct/quantize/lnq.hpp>
 #include <amct/quantize/luq.hpp>
 #include <amct/quantize/observed.hpp>
+#include <amct/quantize/quantizer_options.hpp>
+#include <amct/quantize/read_options.hpp>
 #include <amct/quantize/registry.hpp>
 #include <amct/quantize/snq.hpp>
 #include <amct/quantize/torch_fake_quantize.hpp>
@@ -36,57 +39,6 @@ class WholeTensor : public Q {
     return Q::calibrate(weight, ChannelLayout::per_tensor(weight.size()));
   }
 };
-
-inline void read(ArgReader& reader, IfmrOptions& options) {
-  bool with_offset = options.symmetry == Symmetry::asymmetric;
-  reader.read("with_offset", with_offset);
-  options.symmetry = with_offset ? Symmetry::asymmetric : Symmetry::symmetric;
-  reader.read("batch_num", options.batch_num);
-  reader.read("max_percentile", options.max_percentile);
-  reader.read("min_percentile", options.min_percentile);
-  reader.read("search_start", options.search_start);
-  reader.read("search_end", options.search_end);
-  reader.read("search_step", options.search_step);
-  reader.ignore("object_layer");
-}
-
-inline void read(ArgReader& reader, LuqMseOptions& options) {
-  std::string scheme = "symmetric";
-  reader.read("qscheme", scheme);
-  if (scheme == "affine") options.scheme = LuqScheme::affine;
-  else if (scheme == "dynamic") options.scheme = LuqScheme::dynamic;
-  else if (scheme != "symmetric") reader.refuse("qscheme", 0.0, "symmetric, affine or dynamic");
-  reader.read("search_start", options.search_start);
-  reader.read("search_end", options.search_end);
-  reader.read("steps", options.steps);
-  reader.read("batch_num", options.batch_num);
-}
-
-/// quant_min and quant_max may be stated, but only as the ends of the codes. A width that has none is left to who makes
-/// the quantizer to refuse.
-inline void read_code_ends(ArgReader& reader, CodeRange range) {
-  const bool has_codes = range.bits >= 2 && range.bits <= 16;
-  const CodeRange codes{has_codes ? range.bits : 8};
-  int low = codes.min();
-  int high = codes.max();
-  reader.read("quant_min", low);
-  reader.read("quant_max", high);
-  if (has_codes && low != codes.min()) reader.refuse("quant_min", low, "-2^(num_bits - 1)");
-  if (has_codes && high != codes.max()) reader.refuse("quant_max", high, "2^(num_bits - 1) - 1");
-}
-
-/// The observer's name may be stated, but only the one that the quantizer is made for.
-inline void read_observer(ArgReader& reader, const char* expected) {
-  std::string name = expected;
-  reader.read("observer", name);
-  if (name != expected) reader.refuse("observer", 0.0, expected);
-}
-
-inline int read_bits(ArgReader& reader, int default_bits) {
-  int bits = default_bits;
-  reader.read("num_bits", bits);
-  return bits;
-}
 
 /// Makes Q, unless an argument was refused.
 template <Quantizer Q>
@@ -162,6 +114,7 @@ inline Status make_snq(const Args& args, AnyQuantizer& result) {
 inline Status make_ulq(const Args& args, AnyQuantizer& result) {
   ArgReader reader(args);
   UlqOptions<Ifmr> options;
+  options.observer = {};  // with an offset, as hotwheels' IFMRObserver has it
   const int bits = read_bits(reader, 8);
   float clip_max = 0.0F;
   float clip_min = 0.0F;
@@ -306,19 +259,23 @@ inline Status make_torch(const Args& args, AnyQuantizer& result) {
 [[nodiscard]] inline QuantizerRegistry builtin_registry() {
   using namespace builtin;
   QuantizerRegistry registry;
-  registry.add({"IFMRObserver", Role::activation, kIfmrWidths, make_ifmr});
-  registry.add({"LuqMseObserver", Role::activation, kWide, make_luq_mse});
-  registry.add({"ArqObserver", Role::weight, kFourOrEight, make_arq});
-  registry.add({"SnqObserver", Role::weight, "4", make_snq});
-  registry.add({"UlqFakeQuantize", Role::activation, kWide, make_ulq});
-  registry.add({"LuqActivationFakeQuantize", Role::activation, kWide, make_luq_activation});
-  registry.add({"LuqWeightFakeQuantize", Role::weight, "8", make_luq_weight});
-  registry.add({"ArqWeightFakeQuantize", Role::weight, kFourOrEight, make_arq});
-  registry.add({"LnqFakeQuantize", Role::weight, "4", make_lnq});
-  registry.add({"FixedFakeQuantize", Role::activation, kEveryWidth, make_fixed_activation});
-  registry.add({"FixedFakeQuantize", Role::weight, kWeightWidths, make_fixed_weight});
-  registry.add({"torch.quantization.FakeQuantize", Role::activation, "8", make_torch});
-  registry.add({"torch.quantization.FakeQuantize", Role::weight, "8", make_torch});
+  const auto add = [&registry](const char* name, Role role, const char* widths, auto make,
+                               std::span<const QuantizerOption> options) {
+    registry.add({name, role, widths, make, options, std::string(kBuiltinSource)});
+  };
+  add("IFMRObserver", Role::activation, kIfmrWidths, make_ifmr, kIfmrOptions);
+  add("LuqMseObserver", Role::activation, kWide, make_luq_mse, kLuqMseOptions);
+  add("ArqObserver", Role::weight, kFourOrEight, make_arq, kArqOptions);
+  add("SnqObserver", Role::weight, "4", make_snq, kSnqOptions);
+  add("UlqFakeQuantize", Role::activation, kWide, make_ulq, kUlqOptions);
+  add("LuqActivationFakeQuantize", Role::activation, kWide, make_luq_activation, kLuqActivationOptions);
+  add("LuqWeightFakeQuantize", Role::weight, "8", make_luq_weight, kLuqWeightOptions);
+  add("ArqWeightFakeQuantize", Role::weight, kFourOrEight, make_arq, kArqOptions);
+  add("LnqFakeQuantize", Role::weight, "4", make_lnq, kLnqOptions);
+  add("FixedFakeQuantize", Role::activation, kEveryWidth, make_fixed_activation, kFixedActivationOptions);
+  add("FixedFakeQuantize", Role::weight, kWeightWidths, make_fixed_weight, kFixedWeightOptions);
+  add("torch.quantization.FakeQuantize", Role::activation, "8", make_torch, kTorchOptions);
+  add("torch.quantization.FakeQuantize", Role::weight, "8", make_torch, kTorchOptions);
   return registry;
 }
 

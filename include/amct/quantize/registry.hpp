@@ -19,12 +19,24 @@ namespace amct {
 /// What a quantizer is for, as a configuration tells them apart.
 enum class Role : std::uint8_t { activation, weight };
 
+/// An argument of a quantizer, for people.
+struct QuantizerOption {
+  const char* name = "";
+  const char* standard = "";  ///< the value it has if it is not stated, as JSON; empty: it must be stated, or has none
+  const char* allowed = "";
+};
+
+/// QuantizerRow::source of the quantizers of amct.
+inline constexpr std::string_view kBuiltinSource = "amct";
+
 /// One way of making a quantizer from a name and arguments.
 struct QuantizerRow {
-  std::string name;
+  std::string name{};
   Role role = Role::activation;
-  std::string widths;  ///< widths it offers, for people: "8..16"
+  std::string widths{};  ///< widths it offers, for people: "8..16"
   Status (*make)(const Args& args, AnyQuantizer& result) = nullptr;
+  std::span<const QuantizerOption> options{};  ///< what it reads, where that is known
+  std::string source{};                        ///< kBuiltinSource, or the file of a plugin; empty: this program's own
 };
 
 /// Options that can be read from arguments: `void read(ArgReader&)`.
@@ -48,20 +60,21 @@ class QuantizerRegistry {
   }
 
   /// Options come from the arguments if they can be read; otherwise no argument but num_bits, with the type's own
-  /// width, is accepted.
+  /// width, is accepted. \param described  the same for people; must outlive the registry
   template <Quantizer Q>
-  void add(std::string name, Role role) {
-    add({std::move(name), role, std::to_string(Q::Bits::width), [](const Args& args, AnyQuantizer& result) {
-           ArgReader reader(args);
-           typename Q::Options options{};
-           int bits = Q::Bits::width;
-           reader.read("num_bits", bits);
-           if constexpr (ReadableOptions<typename Q::Options>) options.read(reader);
-           if (bits != Q::Bits::width) reader.refuse("num_bits", bits, "the width of this quantizer alone");
-           if (const Status status = reader.status(); !status.ok()) return status;
-           result = AnyQuantizer(Q(std::move(options)));
-           return Status{};
-         }});
+  void add(std::string name, Role role, std::span<const QuantizerOption> described = {}) {
+    const auto make = [](const Args& args, AnyQuantizer& result) {
+      ArgReader reader(args);
+      typename Q::Options options{};
+      int bits = Q::Bits::width;
+      reader.read("num_bits", bits);
+      if constexpr (ReadableOptions<typename Q::Options>) options.read(reader);
+      if (bits != Q::Bits::width) reader.refuse("num_bits", bits, "the width of this quantizer alone");
+      if (const Status status = reader.status(); !status.ok()) return status;
+      result = AnyQuantizer(Q(std::move(options)));
+      return Status{};
+    };
+    add({std::move(name), role, std::to_string(Q::Bits::width), make, described});
   }
 
   /// Null if there is none.
