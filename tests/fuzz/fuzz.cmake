@@ -25,7 +25,7 @@ add_custom_command(
   DEPFILE "${config}.d"
   VERBATIM)
 set(programs "")
-foreach(target IN ITEMS record_text record_binary cfg yaml json onnx)
+foreach(target IN ITEMS record_text record_binary checkpoint cfg yaml json onnx)
   set(program "${folder}/fuzz_${target}")
   set(libraries "$<TARGET_FILE:amct_proto>" "$<TARGET_LINKER_FILE:protobuf::libprotobuf>")
   if(target STREQUAL "yaml")
@@ -35,7 +35,7 @@ foreach(target IN ITEMS record_text record_binary cfg yaml json onnx)
   if(target STREQUAL "onnx")
     set(definitions -DONNX_NAMESPACE=onnx -DONNX_ML=1)
     set(libraries "$<TARGET_LINKER_FILE:onnx>" "$<TARGET_LINKER_FILE:onnx_proto>" "$<TARGET_LINKER_FILE:protobuf::libprotobuf>")
-  elseif(NOT target MATCHES "record")
+  elseif(NOT target MATCHES "record|checkpoint")
     list(PREPEND libraries "${config}")
   endif()
   add_custom_command(

@@ -13,7 +13,7 @@ seconds=${AMCT_FUZZ_SECONDS:-${1:-20}}
 build=${AMCT_FUZZ_BUILD:-$here/../../build/check/tests/fuzz}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(record_text record_binary cfg yaml json onnx)
+[ ${#targets[@]} -gt 0 ] || targets=(record_text record_binary checkpoint cfg yaml json onnx)
 
 run_target() {
   local folder="$build/$1"
