@@ -3,17 +3,24 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <fstream>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include <amct/core/cast.hpp>
 #include <amct/core/error.hpp>
-#include <amct/interop/npy.hpp>
-#include <amct/kernel/range.hpp>
+#include <amct/core/float_text.hpp>
+#include <amct/flow/input_check.hpp>
+
+#include "data_files.hpp"
+#include "table.hpp"
 
 namespace runner {
 
@@ -67,53 +74,6 @@ void require_count(const char* option, std::size_t got, std::size_t expected) {
       "got " + std::to_string(got) + " entries, expected one for each of " + std::to_string(expected) + " inputs");
 }
 
-std::vector<std::filesystem::path> list_files(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
-    const auto extension = entry.path().extension();
-    if (extension == ".bin" || extension == ".npy") files.push_back(entry.path());
-  }
-  if (failure) throw Error(ErrorCode::io_read, {.file = folder.string()}, "cannot be listed: " + failure.message());
-  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.native() < b.native(); });
-  return files;
-}
-
-amct::Tensor read_bin(const std::filesystem::path& path, const InputSpec& input) {
-  std::error_code failure;
-  const auto size = std::filesystem::file_size(path, failure);
-  std::ifstream file(path, std::ios::binary);
-  if (failure || !file) throw Error(ErrorCode::io_read, {.file = path.string()}, "cannot be read");
-  const std::size_t expected = input.shape.size() * amct::size_of(input.file_type);
-  if (size != expected) {
-    throw Error(ErrorCode::data_format, {.file = path.string(), .tensor = input.name},
-                "has " + std::to_string(size) + " bytes, expected " + std::to_string(expected) + " for " +
-                    amct::name_of(input.file_type) + to_string(input.shape));
-  }
-  amct::Tensor tensor(input.file_type, input.shape);
-  file.read(reinterpret_cast<char*>(tensor.raw().data()), static_cast<std::streamsize>(tensor.bytes()));
-  if (!file) throw Error(ErrorCode::io_read, {.file = path.string()}, "cannot be read to its end");
-  return tensor;
-}
-
-amct::Tensor read_batch(const std::filesystem::path& path, const InputSpec& input) {
-  amct::Tensor tensor = path.extension() == ".npy" ? amct::interop::read_npy(path) : read_bin(path, input);
-  if (tensor.shape() != input.shape) {
-    throw Error(ErrorCode::data_format, {.file = path.string(), .tensor = input.name},
-                "has shape " + to_string(tensor.shape()) + ", expected " + to_string(input.shape));
-  }
-  if (tensor.type() != input.model_type) tensor = amct::cast(tensor, input.model_type);
-  if (tensor.type() == amct::ElementType::float32) {
-    const auto status = amct::check_finite(tensor.data<float>());
-    if (!status.ok()) {
-      throw Error(ErrorCode::data_not_finite, {.file = path.string(), .tensor = input.name},
-                  std::string("has ") + (std::isnan(status.value) ? "NaN" : "Inf") + " at index " +
-                      std::to_string(status.index));
-    }
-  }
-  return tensor;
-}
-
 /// "input:16,1,28,28;mask:16,28" -> names and shapes.
 std::vector<InputSpec> parse_input_shapes(const std::string& text) {
   std::vector<InputSpec> inputs;
@@ -135,20 +95,48 @@ void parse_data_types(const std::string& text, std::vector<InputSpec>& inputs) {
   for (std::size_t i = 0; i < types.size(); ++i) inputs[i].file_type = parse_type(types[i]);
 }
 
-/// One folder an input, joined by ';'.
-void parse_data_folders(const std::string& text, std::vector<InputSpec>& inputs) {
-  const auto folders = split(text, ';');
-  require_count("--data_dir", folders.size(), inputs.size());
-  for (std::size_t i = 0; i < folders.size(); ++i) inputs[i].folder = folders[i];
+/// One place an input, joined by ';', or one of archives for all.
+void parse_data_places(const std::string& text, std::vector<InputSpec>& inputs) {
+  const auto places = split(text, ';');
+  if (places.size() != 1) require_count("--data_dir", places.size(), inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].folder = places[places.size() == 1 ? 0 : i];
+}
+
+/// Several inputs may share only archives, which hold arrays by name.
+bool share_archives(const std::vector<InputSpec>& inputs, const DataFiles& first) {
+  const bool same = std::all_of(inputs.begin(), inputs.end(),
+                                [&](const InputSpec& input) { return input.folder == inputs.front().folder; });
+  if (inputs.size() == 1 || !same) return false;
+  if (!first.files.empty() && first.kind != FileKind::npz) require_count("--data_dir", 1, inputs.size());
+  return true;
+}
+
+/// A number that differs between different contents, practically always (FNV-1a over 8 bytes at a time).
+std::uint64_t fingerprint(const amct::Tensor& tensor, std::uint64_t hash) {
+  constexpr std::uint64_t kPrime = 1099511628211U;
+  const auto bytes = tensor.raw();
+  std::size_t i = 0;
+  for (; i + sizeof hash <= bytes.size(); i += sizeof hash) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, sizeof word);
+    hash = (hash ^ word) * kPrime;
+    hash ^= hash >> 29U;
+  }
+  for (; i < bytes.size(); ++i) hash = (hash ^ static_cast<std::uint64_t>(bytes[i])) * kPrime;
+  return hash;
 }
 
 }  // namespace
 
 std::vector<InputSpec> parse_inputs(const std::string& shapes, const std::string& types, const std::string& folders) {
   auto inputs = parse_input_shapes(shapes);
-  if (!types.empty()) parse_data_types(types, inputs);
-  parse_data_folders(folders, inputs);
+  parse_places(types, folders, inputs);
   return inputs;
+}
+
+void parse_places(const std::string& types, const std::string& folders, std::vector<InputSpec>& inputs) {
+  if (!types.empty()) parse_data_types(types, inputs);
+  parse_data_places(folders, inputs);
 }
 
 std::map<std::string, amct::Shape> shapes_of(const std::vector<InputSpec>& inputs) {
@@ -157,20 +145,76 @@ std::map<std::string, amct::Shape> shapes_of(const std::vector<InputSpec>& input
   return shapes;
 }
 
-DataFolder::DataFolder(std::vector<InputSpec> inputs) : inputs_(std::move(inputs)) {
-  for (const auto& input : inputs_) {
-    files_.push_back(list_files(input.folder));
-    if (files_.back().size() != files_.front().size()) {
-      throw Error(ErrorCode::data_format, {.file = input.folder.string(), .tensor = input.name},
-                  "holds " + std::to_string(files_.back().size()) + " batches, expected " +
-                      std::to_string(files_.front().size()) + " as in " + inputs_.front().folder.string());
+/// A few warnings say what is wrong; the others would only repeat it.
+struct DataFolder::Notes {
+  static constexpr std::size_t kMostWarnings = 3;
+
+  std::set<std::size_t> seen{};                  ///< batches that were looked at
+  std::map<std::uint64_t, std::string> files{};  ///< by what they hold
+  std::size_t constant = 0, equal = 0;
+
+  void look_at(std::size_t batch, const std::string& file, const std::vector<amct::Tensor>& tensors,
+               const std::vector<InputSpec>& inputs) {
+    if (!seen.insert(batch).second) return;
+    std::uint64_t hash = 14695981039346656037U;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      hash = fingerprint(tensors[i], hash);
+      const auto value = amct::flow::constant_value(tensors[i]);
+      if (!value || ++constant > kMostWarnings) continue;
+      spdlog::warn("{}: all {} values of input \"{}\" are {}; is this data?", file, tensors[i].size(), inputs[i].name,
+                   amct::shortest_text(*value));
     }
+    const auto [found, is_new] = files.try_emplace(hash, file);
+    if (!is_new && ++equal <= kMostWarnings) spdlog::warn("{}: holds the same batch as {}", file, found->second);
   }
+};
+
+DataFolder::DataFolder(std::vector<InputSpec> inputs, const DataOptions& options)
+    : inputs_(std::move(inputs)), notes_(std::make_shared<Notes>()) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const DataFiles files = find_data_files(inputs_[i].folder);
+    const bool by_name = share_archives(inputs_, files);
+    open(i, files, options, by_name);
+    const auto require = [&](std::size_t found, std::size_t expected, const char* what) {
+      if (found == expected) return;
+      throw Error(ErrorCode::data_format, {.file = inputs_[i].folder.string(), .tensor = inputs_[i].name},
+                  "holds " + std::to_string(found) + what + ", expected " + std::to_string(expected) + " as in " +
+                      inputs_.front().folder.string());
+    };
+    require(sources_.back()->batches(), sources_.front()->batches(), " batches");
+    const auto samples = sources_.front()->samples();  // the last batch of one input may be fuller than that of another
+    if (samples) require(sources_.back()->samples().value_or(*samples), *samples, " samples");
+  }
+  if (preprocess_.empty() && options.preprocess.given && sources_.front()->batches() > 0) {
+    throw Error(ErrorCode::data_format, {.file = place(), .field = "--preprocess"},
+                "holds no images, and numbers are read as they are: expected no words about preprocessing");
+  }
+  for (const auto& [name, single] : options.preprocess.of_input) {
+    if (preprocess_.contains(name)) continue;
+    throw Error(ErrorCode::data_format, {.tensor = name, .field = "inputs"},
+                "has words about preprocessing and is no input with images");
+  }
+  batches_.resize(sources_.front()->batches());
+  std::iota(batches_.begin(), batches_.end(), std::size_t{0});
+}
+
+void DataFolder::open(std::size_t input, const DataFiles& files, const DataOptions& options, bool by_name) {
+  const InputSpec& spec = inputs_[input];
+  std::optional<ImageReader> images;
+  if (files.holds_images()) {
+    images.emplace(options.preprocess.of(spec.name), spec.name, spec.shape);
+    preprocess_.emplace(spec.name, images->preprocess());
+    spdlog::info("input \"{}\": {}, {}", spec.name, counted(files.files.size(), "image"),
+                 describe(images->preprocess()));
+  }
+  if (labels_.empty()) labels_ = files.labels;
+  sources_.push_back(open_source(
+      spec, files, {.grouped = options.grouped, .last = options.last, .images = images, .by_name = by_name}));
 }
 
 void DataFolder::arrange(const std::vector<std::pair<std::string, amct::ElementType>>& wanted) {
   std::vector<InputSpec> inputs;
-  std::vector<std::vector<std::filesystem::path>> files;
+  std::vector<std::shared_ptr<DataSource>> sources;
   for (const auto& [name, type] : wanted) {
     const auto found = std::find_if(inputs_.begin(), inputs_.end(),
                                     [&, &name = name](const auto& input) { return input.name == name; });
@@ -180,10 +224,10 @@ void DataFolder::arrange(const std::vector<std::pair<std::string, amct::ElementT
     }
     inputs.push_back(*found);
     inputs.back().model_type = type;
-    files.push_back(files_[static_cast<std::size_t>(found - inputs_.begin())]);
+    sources.push_back(sources_[static_cast<std::size_t>(found - inputs_.begin())]);
   }
   inputs_ = std::move(inputs);
-  files_ = std::move(files);
+  sources_ = std::move(sources);
 }
 
 std::string DataFolder::place() const {
@@ -193,9 +237,37 @@ std::string DataFolder::place() const {
 }
 
 std::vector<amct::Tensor> DataFolder::load(std::size_t batch) const {
+  const std::size_t index = batches_.at(batch);
   std::vector<amct::Tensor> tensors;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) tensors.push_back(read_batch(files_[i][batch], inputs_[i]));
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    amct::Tensor tensor = sources_[i]->load(index);
+    if (tensor.type() != inputs_[i].model_type) tensor = amct::cast(tensor, inputs_[i].model_type);
+    tensors.push_back(std::move(tensor));
+  }
+  notes_->look_at(index, sources_.front()->file_of(index), tensors, inputs_);
   return tensors;
+}
+
+std::size_t DataFolder::samples() const {
+  const auto& shape = inputs_.front().shape;
+  const std::size_t each = shape.rank() == 0 ? 1 : static_cast<std::size_t>(shape[0]);
+  const auto known = sources_.front()->samples();
+  const bool last = !batches_.empty() && batches_.back() + 1 == sources_.front()->batches();
+  const std::size_t repeated = known && last ? sources_.front()->batches() * each - *known : 0;
+  return batches_.size() * each - repeated;
+}
+
+amct::ConfigValue DataFolder::preprocessing() const {
+  amct::ConfigValue value;
+  for (const auto& [name, preprocess] : preprocess_) value.add(name, to_config(preprocess));
+  return value;
+}
+
+DataFolder DataFolder::part(std::size_t first, std::size_t last) const {
+  DataFolder part = *this;
+  part.batches_.assign(batches_.begin() + static_cast<std::ptrdiff_t>(first),
+                       batches_.begin() + static_cast<std::ptrdiff_t>(last));
+  return part;
 }
 
 }  // namespace runner

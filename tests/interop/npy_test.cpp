@@ -210,3 +210,20 @@ TEST_CASE("what is written is numpy's own layout, and is read back") {
     }
   }
 }
+
+TEST_CASE("npy: rows of a file are read where they are") {
+  const support::TempDir folder;
+  std::vector<float> values(24);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  support::write_text(folder / "x.npy", npy(dictionary("<f4", "(4, 2, 3)"), bytes_of(values)));
+  amct::interop::NpyFile file(folder / "x.npy");
+  CHECK(file.rows() == 4);
+  CHECK(file.shape() == Shape{4, 2, 3});
+  CHECK(file.type() == ElementType::float32);
+  CHECK(values_of<float>(file.read_rows(2, 2)) == std::vector<float>(values.begin() + 12, values.end()));
+  CHECK(file.read_rows(0, 1).shape() == Shape{1, 2, 3});
+  CHECK(values_of<float>(file.read_rows(1, 1)) == std::vector<float>{6, 7, 8, 9, 10, 11});
+  CHECK(values_of<float>(file.read()) == values);
+  support::write_text(folder / "scalar.npy", npy(dictionary("<f4", "()"), bytes_of(std::vector<float>{3})));
+  CHECK(amct::interop::NpyFile(folder / "scalar.npy").rows() == 0);
+}

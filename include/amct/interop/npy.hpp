@@ -68,6 +68,13 @@ inline constexpr NpyType kNpyTypes[] = {
   return std::string("\x93NUMPY\x01\0", 8) + length + header;
 }
 
+/// What stands in front of the data.
+struct NpyHeader {
+  ElementType type = ElementType::float32;
+  Shape shape{};
+  std::size_t bytes = 0;  ///< of the header itself
+};
+
 /// "(2, 3)" as a shape of at most 32 axes and 2^40 elements.
 [[nodiscard]] inline std::optional<Shape> npy_shape(std::string_view field) {
   if (field.empty() || field.front() != '(') return std::nullopt;
@@ -93,49 +100,97 @@ inline constexpr NpyType kNpyTypes[] = {
   return at == end ? std::nullopt : std::optional<Shape>(Shape(std::move(dims)));
 }
 
-}  // namespace detail
-
-/// Reads an array that numpy saved (.npy, versions 1 to 3, C order, little-endian).
-/// \throws Error io_read or data_format, naming the file
-[[nodiscard]] inline Tensor read_npy(const std::filesystem::path& path) {
-  static_assert(std::endian::native == std::endian::little);
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path))
-    throw Error(ErrorCode::io_read, {.file = path.string()}, "cannot be read");
-  const auto refuse = [&](const std::string& message) -> Error {
-    return {ErrorCode::data_format, {.file = path.string()}, message};
-  };
+/// Reads the bytes in front of the data. `read(char*, count)` gets the next bytes and says whether there were enough;
+/// `refuse(message)` makes the error to throw.
+template <class Read, class Refuse>
+[[nodiscard]] NpyHeader read_npy_header(Read&& read, const Refuse& refuse) {
   char start[8] = {};
-  file.read(start, sizeof start);
-  if (!file || std::string_view(start, 6) != std::string_view("\x93NUMPY", 6)) throw refuse("is not a .npy file");
+  if (!read(start, sizeof start) || std::string_view(start, 6) != std::string_view("\x93NUMPY", 6)) {
+    throw refuse("is not a .npy file");
+  }
   if (start[6] < 1 || start[6] > 3) throw refuse("has a version that is not supported");
   const std::size_t length_bytes = start[6] == 1 ? 2 : 4;
   unsigned char length_field[4] = {};
-  file.read(reinterpret_cast<char*>(length_field), static_cast<std::streamsize>(length_bytes));
+  const bool has_length = read(reinterpret_cast<char*>(length_field), length_bytes);
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) length |= std::size_t{length_field[i]} << (8 * i);
   constexpr std::size_t kMaxHeader = 65536;
-  if (!file || length > kMaxHeader) throw refuse("has a broken header");
+  if (!has_length || length > kMaxHeader) throw refuse("has a broken header");
   std::string header(length, '\0');
-  file.read(header.data(), static_cast<std::streamsize>(length));
-  const auto type = detail::npy_type(detail::npy_field(header, "descr"));
-  auto shape = detail::npy_shape(detail::npy_field(header, "shape"));
-  if (!file || !shape) throw refuse("has a broken header");
+  const bool whole = read(header.data(), length);
+  const auto type = npy_type(npy_field(header, "descr"));
+  auto shape = npy_shape(npy_field(header, "shape"));
+  if (!whole || !shape) throw refuse("has a broken header");
   if (!type) throw refuse("has an element type that is not supported");
-  if (!detail::npy_field(header, "fortran_order").starts_with("False"))
-    throw refuse("is in Fortran order, expected C order");
-
-  const auto data_start = static_cast<std::uintmax_t>(file.tellg());
-  const std::uintmax_t available = std::filesystem::file_size(path) - data_start;
-  const std::uintmax_t expected = shape->size() * size_of(*type);
-  if (available != expected) {
-    throw refuse("has " + std::to_string(available) + " bytes of data, expected " + std::to_string(expected));
-  }
-  Tensor tensor(*type, std::move(*shape));
-  file.read(reinterpret_cast<char*>(tensor.raw().data()), static_cast<std::streamsize>(tensor.bytes()));
-  if (!file) throw refuse("cannot be read to its end");
-  return tensor;
+  if (!npy_field(header, "fortran_order").starts_with("False")) throw refuse("is in Fortran order, expected C order");
+  return {*type, std::move(*shape), sizeof start + length_bytes + length};
 }
+
+/// The shape of `count` rows of an array.
+[[nodiscard]] inline Shape shape_of_rows(const Shape& shape, std::size_t count) {
+  std::vector<std::int64_t> dims = shape.dims();
+  dims.at(0) = static_cast<std::int64_t>(count);
+  return Shape(std::move(dims));
+}
+
+}  // namespace detail
+
+/// An array that numpy saved (.npy, versions 1 to 3, C order, little-endian), whose data are read when they are asked
+/// for: all of them, or rows, which are slices of the first axis.
+class NpyFile {
+ public:
+  /// Reads the header. \throws Error io_read or data_format, naming the file
+  explicit NpyFile(const std::filesystem::path& path) : path_(path), file_(path, std::ios::binary) {
+    static_assert(std::endian::native == std::endian::little);
+    if (!file_ || std::filesystem::is_directory(path)) {
+      throw Error(ErrorCode::io_read, {.file = path.string()}, "cannot be read");
+    }
+    const auto read = [&](char* to, std::size_t count) {
+      return static_cast<bool>(file_.read(to, static_cast<std::streamsize>(count)));
+    };
+    header_ = detail::read_npy_header(read, [&](const std::string& message) { return refused(message); });
+    const std::uintmax_t available = std::filesystem::file_size(path) - header_.bytes;
+    const std::uintmax_t expected = header_.shape.size() * size_of(header_.type);
+    if (available != expected) {
+      throw refused("has " + std::to_string(available) + " bytes of data, expected " + std::to_string(expected));
+    }
+  }
+
+  [[nodiscard]] ElementType type() const noexcept { return header_.type; }
+  [[nodiscard]] const Shape& shape() const noexcept { return header_.shape; }
+  /// Slices of the first axis; 0 for a scalar.
+  [[nodiscard]] std::size_t rows() const noexcept {
+    return header_.shape.rank() == 0 ? 0 : static_cast<std::size_t>(header_.shape[0]);
+  }
+
+  /// \throws Error data_format if the file has become shorter meanwhile
+  [[nodiscard]] Tensor read() { return read(0, header_.shape); }
+  /// Rows [first, first + count), which must be there.
+  [[nodiscard]] Tensor read_rows(std::size_t first, std::size_t count) {
+    return read(first, detail::shape_of_rows(header_.shape, count));
+  }
+
+ private:
+  [[nodiscard]] Error refused(const std::string& message) const {
+    return {ErrorCode::data_format, {.file = path_.string()}, message};
+  }
+  [[nodiscard]] Tensor read(std::size_t first_row, Shape shape) {
+    Tensor tensor(header_.type, std::move(shape));
+    const std::size_t row = first_row == 0 ? 0 : header_.shape.size() / rows() * size_of(header_.type);
+    file_.clear();
+    file_.seekg(static_cast<std::streamoff>(header_.bytes + first_row * row));
+    file_.read(reinterpret_cast<char*>(tensor.raw().data()), static_cast<std::streamsize>(tensor.bytes()));
+    if (!file_) throw refused("cannot be read to its end");
+    return tensor;
+  }
+
+  std::filesystem::path path_;
+  std::ifstream file_;
+  detail::NpyHeader header_;
+};
+
+/// Reads a whole array that numpy saved. \throws Error io_read or data_format, naming the file
+[[nodiscard]] inline Tensor read_npy(const std::filesystem::path& path) { return NpyFile(path).read(); }
 
 /// Writes an array as numpy does (.npy version 1, C order, little-endian).
 inline void write_npy(std::ostream& out, const Tensor& tensor) {
