@@ -9,6 +9,8 @@ Needs Debian's python3-numpy, python3-pil, fonts-dejavu-core, fonts-liberation, 
     lines.txt                   the text of line 0, 1, ...
     rec_000.npy ...             a line for the recogniser, [1, 3, 48, width]
     cls.npy                     all lines for the direction classifier, [lines, 3, 48, 192]; odd ones are upside down
+    calibration/rec, /cls       batches of other lines: [4, 3, 48, 320] for the recogniser, [16, 3, 48, 192] for the
+                                classifier
     det_0.npy ...               pages for the detector, [1, 3, height, width]
     speech_16000.npy, speech_8000.npy    one recording at two sample rates, in [-1, 1]
 """
@@ -26,6 +28,7 @@ FONTS = [f"/usr/share/fonts/truetype/{name}.ttf" for name in (
 WORDS = "/usr/share/dict/american-english"
 SPEECH = "/usr/share/pocketsphinx/test/data/librivox"
 LINES = 100
+CALIBRATION_BATCHES = 8
 PAGES = ((320, 480), (480, 640), (640, 448))  # height, width: multiples of 32
 
 
@@ -71,6 +74,17 @@ def make_lines(folder, rng, words):
     numpy.save(folder / "cls.npy", numpy.stack(directions))
 
 
+def make_calibration(folder, rng, words):
+    """Lines of which a part is too long for the width of their batch, and cut."""
+    for name, lines, width in (("rec", 4, 320), ("cls", 16, 192)):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for b in range(CALIBRATION_BATCHES):
+            images = [render(random_text(rng, words), rng, 36) for _ in range(lines)]
+            if name == "cls":
+                images = [image.rotate(180) if i % 2 else image for i, image in enumerate(images)]
+            numpy.save(folder / name / f"batch_{b}.npy", numpy.stack([fit(image, width, 48) for image in images]))
+
+
 def make_pages(folder, rng, words):
     for i, (height, width) in enumerate(PAGES):
         page = Image.new("RGB", (width, height), (250, 250, 250))
@@ -101,6 +115,7 @@ def main():
     make_lines(folder, rng, words)
     make_pages(folder, rng, words)
     make_speech(folder)
+    make_calibration(folder / "calibration", random.Random(2), words)
 
 
 main()

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,20 +12,11 @@
 #include <amct/core/tensor.hpp>
 
 #include "real_models/run_both.hpp"
+#include "real_models/text.hpp"
 
 namespace {
 
-using amct::Shape;
 using amct::Tensor;
-
-constexpr std::size_t kLines = AMCT_REAL_LINES;
-
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  return lines;
-}
 
 /// Checks our outputs of each run. Some inputs make these networks amplify rounding errors: with its optimizations ONNX
 /// Runtime itself gives results further than kTolerance from those without. There twice its own difference is allowed.
@@ -64,56 +52,20 @@ std::vector<Tensor> outputs_of(const std::string& model, std::vector<Tensor> inp
   return outputs;
 }
 
-std::size_t largest_of(std::span<const float> scores) {
-  return static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
-}
-
-/// The text of [1, steps, classes]: the best class of each step, repeats once; class 0 stands for nothing, the last
-/// one for a space.
-std::string decode(const Tensor& scores, const std::vector<std::string>& characters) {
-  const auto classes = static_cast<std::size_t>(scores.shape()[2]);
-  std::string text;
-  std::size_t last = 0;
-  for (std::size_t first = 0; first < scores.size(); first += classes) {
-    const std::size_t best = largest_of(scores.data<float>().subspan(first, classes));
-    if (best != last && best != 0) text += best - 1 < characters.size() ? characters[best - 1] : " ";
-    last = best;
-  }
-  return text;
-}
-
 }  // namespace
 
 TEST_CASE("the direction of lines") {
-  const Tensor lines = real_models::read_input("cls.npy");
-  constexpr std::size_t kBatch = 10;
-  const std::size_t line = lines.size() / static_cast<std::size_t>(lines.shape()[0]);
-  std::vector<Tensor> batches;
-  for (std::size_t b = 0; b < kLines / kBatch; ++b) {
-    batches.emplace_back(Shape{kBatch, 3, 48, 192}, lines.data<float>().subspan(b * kBatch * line, kBatch * line));
-  }
-  std::size_t number = 0;  // of the line; odd ones are upside down
+  const auto found = real_models::decisions(outputs_of("cls.onnx", real_models::direction_inputs()));
   std::size_t right = 0;
-  for (const Tensor& output : outputs_of("cls.onnx", std::move(batches))) {
-    for (std::size_t i = 0; i < kBatch; ++i)
-      right += largest_of(output.data<float>().subspan(2 * i, 2)) == number++ % 2 ? 1U : 0U;
-  }
-  MESSAGE("cls: ", right, " of ", number, " directions are right");
-  CHECK(number == kLines);
-  CHECK(right * 100 >= number * 95);
+  for (std::size_t i = 0; i < found.size(); ++i) right += found[i] == i % 2 ? 1U : 0U;
+  MESSAGE("cls: ", right, " of ", found.size(), " directions are right");
+  CHECK(found.size() == real_models::kLines);
+  CHECK(right * 100 >= found.size() * 95);
 }
 
 TEST_CASE("the text of lines") {
-  const auto characters = read_lines(real_models::folder() / "rec_keys.txt");
-  const auto texts = read_lines(real_models::folder() / "inputs" / "lines.txt");
-  std::vector<Tensor> lines;
-  for (std::size_t i = 0; i < kLines; ++i) {
-    const std::string number = std::to_string(1000 + i).substr(1);
-    lines.push_back(real_models::read_input("rec_" + number + ".npy"));
-  }
-  const auto outputs = outputs_of("rec.onnx", std::move(lines));
-  std::size_t right = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i) right += decode(outputs[i], characters) == texts.at(i) ? 1U : 0U;
+  const auto outputs = outputs_of("rec.onnx", real_models::recogniser_inputs());
+  const std::size_t right = real_models::lines_read(outputs);
   MESSAGE("rec: ", right, " of ", outputs.size(), " lines are right");
   CHECK(right * 100 >= outputs.size() * 95);
 }

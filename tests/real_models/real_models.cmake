@@ -12,7 +12,8 @@ else()
   set(real_chunks 2000)
 endif()
 target_compile_definitions(real_models_test PRIVATE AMCT_DEFAULT_REAL_MODELS="${PROJECT_SOURCE_DIR}/build/real_models"
-  AMCT_REAL_LINES=${real_lines} AMCT_REAL_CHUNKS=${real_chunks})
+  AMCT_REAL_LINES=${real_lines} AMCT_REAL_CHUNKS=${real_chunks} AMCT_RUNNER="$<TARGET_FILE:amct_runner>")
+add_dependencies(real_models_test amct_runner)
 target_link_libraries(real_models_test PRIVATE
   doctest::doctest amct_builtin_ops amct_test_peer amct_test_networks amct::onnx amct_warnings)
 add_test(NAME real_models COMMAND real_models_test)
