@@ -23,7 +23,6 @@
 #include <amct/config/value.hpp>
 #include <amct/core/atomic_file.hpp>
 #include <amct/core/error.hpp>
-#include <amct/core/float_text.hpp>
 #include <amct/core/progress.hpp>
 #include <amct/core/tensor.hpp>
 #include <amct/flow/execution.hpp>
@@ -31,6 +30,7 @@
 #include <amct/json_yaml/write_json.hpp>
 
 #include "console.hpp"
+#include "json_number.hpp"
 #include "network.hpp"
 #include "table.hpp"
 
@@ -346,10 +346,6 @@ class Report {
   static ConfigValue json_names(const std::vector<std::string>& names) {
     return ConfigValue::List(names.begin(), names.end());
   }
-  /// JSON has no infinities and no NaN: they are texts.
-  static ConfigValue json_number(double number) {
-    return std::isfinite(number) ? ConfigValue(number) : ConfigValue(amct::shortest_text(number));
-  }
   [[nodiscard]] ConfigValue json_of(std::size_t i) const {
     const LayerDifference& layer = layers_[i];
     ConfigValue value;
@@ -399,9 +395,9 @@ void check_usage(const Arguments& arguments) {
   const auto& network = arguments.network;
   const bool folders = !arguments.other.empty() && arguments.modes.empty() && network.model.empty();
   const bool modes = arguments.reference.empty() && !arguments.modes.empty() && !network.model.empty() &&
-                     !network.input_shape.empty() && !network.data_dir.empty();
+                     !network.data.data_dir.empty();
   if (folders || modes) return;
-  throw CLI::ValidationError("compare", "give two folders, or --modes with --model, --input_shape and --data_dir");
+  throw CLI::ValidationError("compare", "give two folders, or --modes with --model and --data_dir");
 }
 
 }  // namespace

@@ -27,7 +27,6 @@
 #include <amct/config/fx_resolve.hpp>
 #include <amct/config/kv_cache.hpp>
 #include <amct/config/kv_cache_json.hpp>
-#include <amct/config/layer_references.hpp>
 #include <amct/config/network_checks.hpp>
 #include <amct/config/om.hpp>
 #include <amct/config/read_classic_json.hpp>
@@ -37,23 +36,15 @@
 #include <amct/core/diagnostics.hpp>
 #include <amct/core/error.hpp>
 #include <amct/core/flavour.hpp>
-#include <amct/core/read_file.hpp>
-#include <amct/graph/capacity.hpp>
-#include <amct/graph/ir.hpp>
-#include <amct/graph/module_names.hpp>
-#include <amct/graph/network.hpp>
-#include <amct/graph/passes/fold_weight_transpose.hpp>
-#include <amct/graph/passes/fuse_batch_norm.hpp>
-#include <amct/graph/passes/name_layers.hpp>
-#include <amct/graph/quantizable.hpp>
 #include <amct/json_yaml/json.hpp>
 #include <amct/json_yaml/write_json.hpp>
-#include <amct/json_yaml/yaml.hpp>
-#include <amct/protobuf/calibration_cfg.hpp>
 #include <amct/protobuf/config_text.hpp>
 
-#include "builtin_quantizers.hpp"
+#include "definition.hpp"
+#include "flavour_option.hpp"
+#include "layered_model.hpp"
 #include "model_file.hpp"
+#include "plugin.hpp"
 
 namespace runner {
 
@@ -64,68 +55,26 @@ using amct::Diagnostics;
 using amct::FlavourRules;
 using amct::protobuf::CfgSchema;
 
+using Model = LayeredModel;
+
 struct Arguments {
-  std::string model, config_file, definition, capacity;
+  std::string model, config_file, definition, recipe, capacity;
+  std::uint32_t batch_size = 16;
   std::string flavour = "pytorch", mode = "calibration";
   amct::CreateArguments stated;
   bool om_all_layers = false;
+  PluginArguments plugins{};
 };
 
-/// Shows warnings, and throws the errors as one.
-void settle(const Diagnostics& out) {
-  for (const auto& finding : out.all()) {
-    if (!finding.is_error) spdlog::warn(amct::Error(finding.code, finding.where, finding.message).what());
-  }
-  out.throw_if_errors();
-}
-
-/// The operators that a user wants quantized beside those of the flavour.
-amct::graph::Capacity read_capacity(const Arguments& arguments) {
-  if (arguments.capacity.empty()) return {};
-  Diagnostics out;
-  constexpr std::uintmax_t kMostBytes = 1U << 20U;
-  auto capacity = amct::graph::parse_capacity(amct::read_file(arguments.capacity, kMostBytes), arguments.capacity, out);
-  settle(out);
-  return capacity;
-}
-
-/// What a model is to a config.
-struct Model {
-  amct::graph::ModuleNames names;
-  amct::LayerTable layers;
-  std::vector<std::string> nodes;
-  amct::Network network;
-
-  Model(const Arguments& arguments, const FlavourRules& rules)
-      : Model(read_model(arguments.model), read_capacity(arguments), rules) {}
-
-  /// Lets a config call layers by any of their names. \param config  an easy config, or a value
-  void name_layers(amct::EasyConfig& config, Diagnostics& out) const {
-    amct::rename_layers(config, amct::graph::layer_namer(names, out));
-  }
-  void name_layers(ConfigValue& config, const std::string& file, Diagnostics& out) const {
-    amct::rename_layers(config, file, amct::graph::layer_namer(names, out));
-  }
-
- private:
-  Model(amct::graph::Graph graph, const amct::graph::Capacity& capacity, const FlavourRules& rules) : names(graph) {
-    const auto renamed = amct::graph::name_layers(graph, names);
-    for (const auto& node : graph.nodes) nodes.push_back(node.name);
-    amct::graph::fold_weight_transpose(graph);
-    // A BatchNormalization that a convolution takes in is no layer of its own, and what follows stands behind the
-    // convolution; groups of distillation do name it.
-    if (rules.network_checks) (void)amct::graph::fuse_batch_norm(graph, {});
-    layers = amct::graph::find_quantizable(graph, rules, capacity).layers;
-    network = amct::graph::network_of(graph, rules.data_operators);
-    for (auto& node : network) {
-      if (const auto found = renamed.find(node.name); found != renamed.end()) node.onnx_name = found->second;
-    }
-  }
-};
-
-/// The easy config, or null without one.
+/// Reads the easy config that a mode other than calibration has, or gives null without one.
 ConfigValue read_definition(const Arguments& arguments, CfgSchema schema) {
   return arguments.definition.empty() ? ConfigValue() : amct::protobuf::read_cfg(arguments.definition, schema);
+}
+
+/// The easy config of a calibration, or the recipe.
+Definition definition_of(const Arguments& arguments, const Model& model, const FlavourRules& rules) {
+  if (arguments.recipe.empty()) return Definition(arguments.definition);
+  return {find_recipe(arguments.recipe), {.rules = rules, .model = &model, .batch_size = arguments.batch_size}};
 }
 
 template <class Plan>
@@ -152,17 +101,16 @@ void warn_of_network(const Model& model, const Quantization& quantization, const
 
 ConfigValue create_classic(const Arguments& arguments, const Model& model, const FlavourRules& rules) {
   Diagnostics out;
-  std::optional<amct::EasyConfig> definition;
-  if (!arguments.definition.empty()) {
-    definition = amct::protobuf::read_calibration_cfg(arguments.definition, rules, out);
-    model.name_layers(*definition, out);
-  }
-  auto plan = amct::create_config(arguments.stated, definition, model.layers, model.nodes, rules, out);
-  if (definition && definition->om_mapping_file) {
-    apply_mapping(plan, *definition->om_mapping_file, arguments, out);
+  amct::CreateArguments stated = arguments.stated;
+  const auto definition = definition_of(arguments, model, rules).easy_config(rules, stated, out);
+  amct::EasyConfig config = amct::effective_config(stated, definition, out);
+  model.name_layers(config, out);
+  auto plan = amct::resolve(config, model.layers, model.nodes, rules, out);
+  if (config.om_mapping_file) {
+    apply_mapping(plan, *config.om_mapping_file, arguments, out);
     // Bits of the mapping file have not been checked: read the plan as if somebody had written it.
     (void)amct::from_classic_json(amct::to_classic_json(plan, rules), model.layers, model.nodes, rules,
-                                  *definition->om_mapping_file, out);
+                                  *config.om_mapping_file, out);
   }
   settle(out);
   warn_of_network(model, amct::network_quantization(plan, model.layers), arguments, rules);
@@ -171,17 +119,20 @@ ConfigValue create_classic(const Arguments& arguments, const Model& model, const
 
 ConfigValue create_fx(const Arguments& arguments, const Model& model, const FlavourRules& rules) {
   Diagnostics out;
-  ConfigValue definition = arguments.definition.empty() ? ConfigValue(ConfigValue::Object{})
-                                                        : amct::json_yaml::read_yaml(arguments.definition);
-  model.name_layers(definition, arguments.definition, out);
+  const Definition definition = definition_of(arguments, model, rules);
+  ConfigValue value = definition.yaml(arguments.stated, out);
+  model.name_layers(value, definition.file(), out);
   const amct::NetworkNames names(model.layers, model.nodes);
-  const auto easy = amct::read_fx_easy(definition, arguments.definition, model.layers, names, rules, out);
+  const auto easy = amct::read_fx_easy(value, definition.file(), model.layers, names, rules, out);
   auto plan = amct::resolve_fx(easy, model.layers, rules, out);
   amct::align_no_command_layers(plan, model.network);
-  if (easy.mapping_file) {
-    apply_mapping(plan, amct::om_mapping_path(arguments.definition, *easy.mapping_file), arguments, out);
+  if (arguments.stated.batch_num && !states_batch_num(value) && !definition.is_file()) {
+    set_batch_num(plan, *arguments.stated.batch_num);
   }
-  amct::check_fx_plan(plan, rules, builtin_quantizers(), arguments.definition, out);
+  if (easy.mapping_file) {
+    apply_mapping(plan, amct::om_mapping_path(definition.file(), *easy.mapping_file), arguments, out);
+  }
+  amct::check_fx_plan(plan, rules, quantizers(arguments.plugins), definition.file(), out);
   settle(out);
   warn_of_network(model, amct::network_quantization(plan, model.layers, rules), arguments, rules);
   return amct::to_fx_json(plan);
@@ -245,7 +196,7 @@ std::size_t check_calibration(const Arguments& arguments, const ConfigValue& val
   if (rules.config_family == amct::ConfigFamily::fx) {
     const amct::NetworkNames names(model.layers, model.nodes);
     const auto plan = amct::from_fx_json(value, arguments.config_file, model.layers, names, rules, out);
-    amct::check_fx_plan(plan, rules, builtin_quantizers(), arguments.config_file, out);
+    amct::check_fx_plan(plan, rules, quantizers(arguments.plugins), arguments.config_file, out);
     amct::check_network(model.network, amct::network_quantization(plan, model.layers, rules), rules,
                         arguments.config_file, out);
     count = enabled_count(plan.layers, [](const auto& layer) { return layer.quant_enable; });
@@ -304,8 +255,12 @@ const std::map<std::string, Mode>& modes() {
 }
 
 void create(const Arguments& arguments) {
+  if (!arguments.recipe.empty() && arguments.mode != "calibration") {
+    throw amct::Error(amct::ErrorCode::config_unsupported, {.field = "--recipe"},
+                      "recipes are configs of calibration, and --mode is " + arguments.mode);
+  }
   const FlavourRules& rules = amct::rules_of(*amct::flavour_named(arguments.flavour));
-  const Model model(arguments, rules);
+  const Model model(read_model(arguments.model), rules, read_capacity(arguments.capacity));
   const ConfigValue config = modes().at(arguments.mode).create(arguments, model, rules);
   amct::json_yaml::write_json(arguments.config_file, config);
   std::cout << arguments.config_file << " written: " << model.layers.size() << " quantizable layers, flavour "
@@ -317,13 +272,13 @@ void check(Arguments arguments) {
   const FlavourRules& rules = amct::rules_of(*amct::flavour_named(arguments.flavour));
   if (!arguments.config_file.ends_with(".json")) {
     arguments.definition = arguments.config_file;
-    const Model model(arguments, rules);
+    const Model model(read_model(arguments.model), rules, read_capacity(arguments.capacity));
     (void)modes().at(arguments.mode).create(arguments, model, rules);
     std::cout << arguments.config_file << ": good as an easy config\n";
     return;
   }
   ConfigValue value = amct::json_yaml::read_json(arguments.config_file);
-  const Model model(arguments, rules);
+  const Model model(read_model(arguments.model), rules, read_capacity(arguments.capacity));
   Diagnostics out;
   model.name_layers(value, arguments.config_file, out);
   settle(out);
@@ -333,13 +288,11 @@ void check(Arguments arguments) {
 }
 
 void add_common_options(CLI::App& verb, Arguments& arguments) {
-  std::vector<std::string> flavours;
-  for (const auto& rules : amct::kFlavours) flavours.emplace_back(rules.name);
   std::vector<std::string> mode_names;
   for (const auto& [name, mode] : modes()) mode_names.push_back(name);
   verb.add_option("--model", arguments.model, "ONNX model, opset 7 to 17")->required();
-  verb.add_option("--flavour", arguments.flavour, "whose rules and layout (default pytorch)")
-      ->check(CLI::IsMember(flavours));
+  add_flavour_option(verb, arguments.flavour);
+  arguments.plugins.add_options(verb);
   verb.add_option("--mode", arguments.mode, "what the config is for (default calibration)")
       ->check(CLI::IsMember(mode_names));
   verb.add_option("--capacity", arguments.capacity,
@@ -358,8 +311,13 @@ void add_config(CLI::App& app) {
       "create", "Write the full config of a model: every quantizable layer with its parameters, to be edited");
   add_common_options(*make, *arguments);
   make->add_option("--config_file", arguments->config_file, "the JSON file to write")->required();
-  make->add_option("--config_def,--config_defination", arguments->definition,
-                   "easy config: .cfg, or .yaml/.yml for flavour hotwheels; without it AMCT's defaults");
+  CLI::Option* definition =
+      make->add_option("--config_def,--config_defination", arguments->definition,
+                       "easy config: .cfg, or .yaml/.yml for flavour hotwheels; without it AMCT's defaults");
+  make->add_option("--recipe", arguments->recipe, "a ready-made easy config, see amct recipes; mode calibration only")
+      ->excludes(definition);
+  make->add_option("--batch_size", arguments->batch_size, "samples a batch, for recipes that count them (default 16)")
+      ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000000}));
   make->add_option("--skip_layers", arguments->stated.skip_layers,
                    "layers that stay float; ignored beside --config_def");
   make->add_option("--batch_num", arguments->stated.batch_num, "calibration batches; ignored beside --config_def")

@@ -14,9 +14,11 @@
 #include <amct/flow/calibrate.hpp>
 #include <amct/flow/deploy.hpp>
 #include <amct/graph/quant_nodes.hpp>
+#include <amct/protobuf/checkpoint.hpp>
 
 #include "builtin_ops.hpp"
 #include "easy_config_file.hpp"
+#include "input_warnings.hpp"
 #include "integer_ops.hpp"
 #include "model_file.hpp"
 
@@ -28,13 +30,33 @@ using amct::Error;
 using amct::ErrorCode;
 using amct::flow::Mode;
 
-/// The layers of a record file, in any dialect.
-amct::Record read_layers(RecordFileSource& source) {
+/// Factors, and whose they are.
+struct Factors {
+  amct::Record layers;
+  const amct::FlavourRules& rules;
+};
+
+/// The factors of a checkpoint of a finished calibration. \param model_hash  of the network they are for
+Factors read_checkpoint_factors(const NetworkArguments& arguments, const std::string& model_hash) {
+  const std::string& file = arguments.record.file;
+  const auto checkpoint = amct::protobuf::read_checkpoint(file);
+  if (checkpoint.model_hash != model_hash) {
+    throw Error(ErrorCode::record_value, {.file = file, .field = "model"},
+                "was made with another network, " + checkpoint.model_file + ", than " + arguments.model);
+  }
+  const auto& set = amct::protobuf::select_set(checkpoint, arguments.state_dict_name, file);
+  return {amct::protobuf::finished_record(checkpoint, set, file),
+          amct::rules_of(*amct::flavour_named(checkpoint.flavour))};
+}
+
+/// The layers of a record file in any dialect.
+Factors read_record_factors(const RecordArguments& arguments) {
+  RecordFileSource source(arguments);
   amct::Record layers;
   while (auto entry = source.next()) {
     if (auto* layer = std::get_if<amct::LayerRecord>(&*entry)) layers.push_back(std::move(*layer));
   }
-  return layers;
+  return {std::move(layers), source.rules()};
 }
 
 }  // namespace
@@ -42,18 +64,17 @@ amct::Record read_layers(RecordFileSource& source) {
 void NetworkArguments::add_options(CLI::App& verb, bool required) {
   CLI::Option* network =
       verb.add_option("--model", model, "ONNX model: the float network, or a deploy model, which needs no --record");
+  if (required) network->required();
+  add_run_options(verb, required);
+}
+
+void NetworkArguments::add_run_options(CLI::App& verb, bool required) {
   verb.add_option("--record", record.file,
-                  "quantization factors of the float network, a record file of any dialect; without it the network\n"
-                  "can only run in float");
+                  "quantization factors of the float network: a record file of any dialect, or the checkpoint of a\n"
+                  "finished calibration (.ckpt); without it the network can only run in float");
+  verb.add_option("--state_dict_name", state_dict_name, "key of the weight set, if a checkpoint has several");
   verb.add_option("--config", config, "easy config (.cfg) that the record was made with; only its fusion counts here");
-  CLI::Option* shape =
-      verb.add_option("--input_shape", input_shape, "\"input:16,1,28,28\", several inputs joined by ';'");
-  verb.add_option("--data_types,--data_type", data_types,
-                  "element type of .bin files, one an input, joined by ';'; default: float32");
-  CLI::Option* data = verb.add_option(
-      "--data_dir,--data", data_dir,
-      "folder of input data, one batch a file (.bin or .npy) in bytewise order of names; one folder an\n"
-      "input, joined by ';'");
+  data.add_options(verb, required);
   verb.add_option("--batches", batches, "batches to run; default: all files")
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000000}));
   verb.add_option(
@@ -62,8 +83,6 @@ void NetworkArguments::add_options(CLI::App& verb, bool required) {
           "device")
       ->check(CLI::IsMember({"float32", "float16"}));
   record.add_options(verb);
-  if (!required) return;
-  for (CLI::Option* option : {network, shape, data}) option->required();
 }
 
 Mode parse_mode(const char* option, std::string_view name) {
@@ -72,10 +91,10 @@ Mode parse_mode(const char* option, std::string_view name) {
               "got \"" + std::string(name) + "\", expected float, fake_quant or real_quant");
 }
 
-Network::Network(const NetworkArguments& arguments)
-    : model_(arguments.model),
-      data_(parse_inputs(arguments.input_shape, arguments.data_types, arguments.data_dir)),
-      float16_layers_(arguments.float_layers == "float16") {
+Network::Network(const NetworkArguments& arguments) : Network(arguments, open_data(arguments.data, arguments.model)) {}
+
+Network::Network(const NetworkArguments& arguments, DataFolder data)
+    : model_(arguments.model), data_(std::move(data)), float16_layers_(arguments.float_layers == "float16") {
   batches_ = arguments.batches.value_or(static_cast<std::uint32_t>(data_.size()));
   amct::flow::require_batches(data_.size(), batches_, data_.place());
 
@@ -84,6 +103,7 @@ Network::Network(const NetworkArguments& arguments)
   data_.arrange(inputs_of(graph_));
   deployed_ = std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
                           [](const auto& node) { return amct::graph::is_op(node, amct::graph::kQuantOp); });
+  if (!deployed_) warn_about_inputs(graph_, data_);
   if (!arguments.record.file.empty()) apply_record(arguments);
 }
 
@@ -98,12 +118,13 @@ void Network::apply_record(const NetworkArguments& arguments) {
     const auto config = read_easy_config(arguments.config);
     fusion = {.fold = config.do_fusion, .skip = config.skip_fusion_layers};
   }
-  RecordFileSource source(arguments.record);
+  Factors factors = amct::protobuf::is_checkpoint(file)
+                        ? read_checkpoint_factors(arguments, amct::protobuf::model_hash(graph_))
+                        : read_record_factors(arguments.record);
   // Nodes are not merged, since that would hide layers and changes no code.
-  deploy_options_ = {.composites = source.rules().data_operators};
-  amct::Record layers = read_layers(source);
+  deploy_options_ = {.composites = factors.rules.data_operators};
   try {
-    auto recorded = amct::flow::apply_record(std::move(graph_), std::move(layers), source.rules(), builtin_ops(),
+    auto recorded = amct::flow::apply_record(std::move(graph_), std::move(factors.layers), factors.rules, builtin_ops(),
                                              std::move(fusion));
     show_warnings(recorded.diagnostics);
     graph_ = std::move(recorded.graph);

@@ -19,7 +19,7 @@
 #include <amct/graph/ir.hpp>
 #include <amct/record/record.hpp>
 
-#include "data_folder.hpp"
+#include "data_arguments.hpp"
 #include "record_source.hpp"
 
 namespace runner {
@@ -28,12 +28,15 @@ namespace runner {
 struct NetworkArguments {
   std::string model{}, config{};
   RecordArguments record{};  ///< no file: none
-  std::string input_shape{}, data_types{}, data_dir{};
+  std::optional<std::string> state_dict_name{};
+  DataArguments data{};
   std::optional<std::uint32_t> batches{};
   std::string float_layers = "float32";
 
   /// Adds the options to a verb; `required`: the verb cannot do without a network.
   void add_options(CLI::App& verb, bool required);
+  /// All but --model.
+  void add_run_options(CLI::App& verb, bool required);
 };
 
 /// A mode by its name. \throws amct::Error data_format naming the option
@@ -47,10 +50,16 @@ class Network {
  public:
   /// Looks at the data before the network. \throws amct::Error of the files
   explicit Network(const NetworkArguments& arguments);
+  /// The same on data that are open already.
+  Network(const NetworkArguments& arguments, DataFolder data);
 
   /// Batches to run.
   [[nodiscard]] std::size_t batches() const noexcept { return batches_; }
   [[nodiscard]] const DataFolder& data() const noexcept { return data_; }
+  /// The file is a deployed network, whose weights are integers.
+  [[nodiscard]] bool is_deployed() const noexcept { return deployed_; }
+  /// There are factors to run the network with.
+  [[nodiscard]] bool has_record() const noexcept { return !record_.empty(); }
   /// The float network that the record is for, or the deployed one of the file.
   [[nodiscard]] const amct::graph::Graph& graph() const noexcept { return graph_; }
 

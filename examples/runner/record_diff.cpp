@@ -34,15 +34,17 @@ void print(const amct::RecordDifference& difference) {
   std::cout << text << '\n';
 }
 
-void run(const Arguments& arguments) {
+}  // namespace
+
+void diff_records(const RecordArguments& arguments, const std::string& other_file, std::uint64_t ulp) {
   RecordFileSource left(arguments);
-  RecordFileSource right(arguments, arguments.other);
+  RecordFileSource right(arguments, other_file);
   const auto dialects = std::pair(left.reader().format().dialect, right.reader().format().dialect);
   if (dialects.first != dialects.second) {
     spdlog::warn("the dialects differ, {} and {}: `amct record convert` gives both the same fields",
                  amct::name_of(dialects.first), amct::name_of(dialects.second));
   }
-  amct::RecordDiff diff(arguments.ulp, print);
+  amct::RecordDiff diff(ulp, print);
   for (bool more = true; more;) {
     auto entry = left.next();
     auto other = right.next();
@@ -52,13 +54,10 @@ void run(const Arguments& arguments) {
   }
   diff.finish();
   std::cout << fmt::format("{} compared, {}, floats within {} ulp count as equal",
-                           counted(diff.layers_compared(), "layer"), counted(diff.differences(), "difference"),
-                           arguments.ulp)
+                           counted(diff.layers_compared(), "layer"), counted(diff.differences(), "difference"), ulp)
             << std::endl;
   if (diff.differences() > 0) throw CLI::RuntimeError(1);
 }
-
-}  // namespace
 
 void add_record_diff(CLI::App& record) {
   auto arguments = std::make_shared<Arguments>();
@@ -68,7 +67,7 @@ void add_record_diff(CLI::App& record) {
   verb->add_option("B", arguments->other, "another")->required();
   arguments->add_options(*verb);
   verb->add_option("--ulp", arguments->ulp, "floats so many float32 values apart count as equal; default 0");
-  verb->callback([arguments] { run(*arguments); });
+  verb->callback([arguments] { diff_records(*arguments, arguments->other, arguments->ulp); });
 }
 
 }  // namespace runner

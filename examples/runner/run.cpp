@@ -41,11 +41,7 @@ using amct::Tensor;
 using amct::interop::DumpKind;
 using amct::interop::DumpWriter;
 
-struct Arguments {
-  NetworkArguments network{};
-  std::string mode = "float", dump{}, outputs{}, format = "npy";
-  std::vector<std::string> layers{};
-};
+using Arguments = RunArguments;
 
 /// What tensors of one name held over all batches.
 struct Content {
@@ -162,7 +158,9 @@ struct Times {
   }
 };
 
-void run(const Arguments& arguments) {
+}  // namespace
+
+void run_network(const RunArguments& arguments) {
   const auto mode = parse_mode("--mode", arguments.mode);
   Results results(arguments);
   const Network network(arguments.network);
@@ -199,10 +197,8 @@ void run(const Arguments& arguments) {
   std::cout.flush();
 }
 
-}  // namespace
-
 void add_run(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RunArguments>();
   CLI::App* verb = app.add_subcommand(
       "run",
       "Run a network: in float, with quantization simulated in float (fake_quant), or in the integers of\n"
@@ -219,7 +215,7 @@ void add_run(CLI::App& app) {
       ->check(CLI::IsMember(formats));
   verb->add_option("--layers", arguments->layers, "only these layers are dumped, and shown; separated by spaces");
   verb->add_option("--outputs", arguments->outputs, "folder for the outputs alone");
-  verb->callback([arguments] { run(*arguments); });
+  verb->callback([arguments] { run_network(*arguments); });
 }
 
 }  // namespace runner
