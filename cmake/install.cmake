@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install` gives a prefix for find_package(amct CONFIG). All headers are installed; a component decides which
-# dependencies are looked for: core (default) and exec none, eigen Eigen, xtensor xtensor, protobuf protoc, json_yaml
-# nlohmann_json and yaml-cpp, onnx protoc and libonnx.
+# dependencies are looked for: core (default) and exec none, eigen Eigen, xtensor xtensor, npz libzip, protobuf protoc, json_yaml
+# nlohmann_json and yaml-cpp, onnx protoc and libonnx, flow what json_yaml and onnx need.
 
 include(CMakePackageConfigHelpers)
 

@@ -30,16 +30,17 @@ build() {
 }
 
 phase "install packages" install_packages build-essential cmake ninja-build libeigen3-dev libprotobuf-dev \
-  protobuf-compiler libonnx-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libspdlog-dev libfmt-dev
+  protobuf-compiler libonnx-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libspdlog-dev libfmt-dev \
+  libzip-dev libstb-dev libxxhash-dev
 phase "build the runner" build
 mkdir -p "$out"
 phase "quantize" "$amct" calibration --model "$data/digits.onnx" --save_path "$out/digits" \
   --input_shape "input:16,1,28,28" --data_types float32 --data_dir "$data/calibration"
-evaluate() {
-  "$amct" evaluate --model "$data/digits.onnx" --model "$out/digits_fake_quant_model.onnx" \
+compare_both() {
+  "$amct" eval --model "$data/digits.onnx" --model "$out/digits_fake_quant_model.onnx" \
     --data "$data/eval_images.npy" --labels "$data/eval_labels.npy" > "$out/accuracy.txt"
 }
-phase "evaluate both on 2,000 images" evaluate
+phase "evaluate both on 2,000 images" compare_both
 
 echo
 echo "Result: float network and INT8 fake-quant network"

@@ -11,7 +11,8 @@ preset=${AMCT_PRESET:-check}
 
 source examples/install_packages.sh
 install_packages build-essential clang cmake ninja-build libeigen3-dev libprotobuf-dev protobuf-compiler libonnx-dev \
-  libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev doctest-dev libxtensor-dev \
+  libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev doctest-dev libxtensor-dev libzip-dev \
+  libstb-dev libxxhash-dev libopenmpi-dev openmpi-bin \
   g++-aarch64-linux-gnu qemu-user libonnx-testdata python3-numpy python3-pil fonts-dejavu-core fonts-liberation \
   wamerican pocketsphinx-testdata
 command -v node > /dev/null || install_packages nodejs

@@ -16,7 +16,7 @@ quantized=false
 packages=()
 if [ "${1:-}" = --quantized ]; then
   quantized=true
-  packages=(libcli11-dev libspdlog-dev libfmt-dev)
+  packages=(libcli11-dev libspdlog-dev libfmt-dev libzip-dev libstb-dev)
   shift
   if [ "${1:-}" = --with-torch ]; then
     packages+=(python3-torch python3-torchvision libopenblas0-pthread)

@@ -34,9 +34,10 @@ if(AMCT_BUILD_EXAMPLES AND Python3_FOUND)
   set_tests_properties(docs_commands PROPERTIES LABELS e2e TIMEOUT 900)
 endif()
 
-# The table of operators names exactly those that are there.
-add_executable(operators_page_test docs/operators_page_test.cpp)
-target_compile_definitions(operators_page_test PRIVATE AMCT_OPERATORS_PAGE="${PROJECT_SOURCE_DIR}/docs/operators.md")
+# The table of operators names exactly those that are there; that of findings says what the code says.
+add_executable(operators_page_test docs/operators_page_test.cpp docs/check_page_test.cpp)
+target_compile_definitions(operators_page_test PRIVATE
+  AMCT_OPERATORS_PAGE="${PROJECT_SOURCE_DIR}/docs/operators.md" AMCT_CHECK_PAGE="${PROJECT_SOURCE_DIR}/docs/check.md")
 target_link_libraries(operators_page_test PRIVATE amct_test_main amct_builtin_ops amct_warnings)
 add_test(NAME operators_page COMMAND operators_page_test)
 set_tests_properties(operators_page PROPERTIES LABELS meta)

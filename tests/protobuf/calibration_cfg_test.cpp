@@ -65,6 +65,7 @@ override_layer_configs {
   CHECK(config.file == "quant.cfg");
   CHECK(config.batch_num == 16U);
   CHECK_FALSE((config.activation_offset || config.do_fusion));
+  CHECK(config.at("activation_offset").line == 2);
   CHECK(config.force_fp16);
   CHECK(config.skip_layers == Names{"conv1", "conv2"});
   CHECK(config.skip_layer_types == Names{"Linear"});

@@ -22,12 +22,10 @@ struct CreateArguments {
   std::optional<bool> activation_offset{};   ///< default true
 };
 
-/// The plan for a network. With a definition (an easy config) it alone counts: arguments given beside it are ignored,
-/// with a warning each, as AMCT's documents prescribe.
-[[nodiscard]] inline QuantPlan create_config(const CreateArguments& arguments,
-                                             const std::optional<EasyConfig>& definition, const LayerTable& layers,
-                                             const std::vector<std::string>& nodes, const FlavourRules& rules,
-                                             Diagnostics& out) {
+/// The easy config that counts. With a definition it alone does: arguments given beside it are ignored, with a warning
+/// each, as AMCT's documents prescribe.
+[[nodiscard]] inline EasyConfig effective_config(const CreateArguments& arguments,
+                                                 const std::optional<EasyConfig>& definition, Diagnostics& out) {
   if (definition) {
     const auto warn = [&](bool given, const char* field) {
       if (!given) return;
@@ -37,13 +35,21 @@ struct CreateArguments {
     warn(arguments.skip_layers.has_value(), "skip_layers");
     warn(arguments.batch_num.has_value(), "batch_num");
     warn(arguments.activation_offset.has_value(), "activation_offset");
-    return resolve(*definition, layers, nodes, rules, out);
+    return *definition;
   }
   EasyConfig config;
   config.skip_layers = arguments.skip_layers.value_or(std::vector<std::string>{});
   config.batch_num = arguments.batch_num;
   config.activation_offset = arguments.activation_offset.value_or(true);
-  return resolve(config, layers, nodes, rules, out);
+  return config;
+}
+
+/// The plan for a network, of effective_config().
+[[nodiscard]] inline QuantPlan create_config(const CreateArguments& arguments,
+                                             const std::optional<EasyConfig>& definition, const LayerTable& layers,
+                                             const std::vector<std::string>& nodes, const FlavourRules& rules,
+                                             Diagnostics& out) {
+  return resolve(effective_config(arguments, definition, out), layers, nodes, rules, out);
 }
 
 }  // namespace amct

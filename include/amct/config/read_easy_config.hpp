@@ -196,7 +196,9 @@ class EasyConfigReader {
       config_.batch_num = batch_num;
       note("batch_num", *top_.take("batch_num"));
     }
-    top_.read("activation_offset", config_.activation_offset);
+    if (top_.read("activation_offset", config_.activation_offset)) {
+      note("activation_offset", *top_.take("activation_offset"));
+    }
     top_.read("do_fusion", config_.do_fusion);
     std::string mode;
     if (top_.read("fakequant_precision_mode", mode)) {
