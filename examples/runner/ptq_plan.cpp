@@ -94,7 +94,7 @@ std::uint32_t decide_batch_num(const Start& start, std::optional<std::uint32_t> 
 
 // The classic families.
 
-Prepared prepare_easy(amct::graph::Graph graph, const Start& start) {
+Prepared prepare_easy(amct::graph::Graph graph, Start& start) {
   amct::Diagnostics out;
   const auto definition = start.definition.easy_config(start.rules, start.stated, out);
   amct::EasyConfig config = amct::effective_config(start.stated, definition, out);
@@ -114,7 +114,7 @@ Prepared prepare_full(amct::graph::Graph graph, const Start& start) {
   return prepared;
 }
 
-Prepared prepare_classic(amct::graph::Graph graph, const Start& start) {
+Prepared prepare_classic(amct::graph::Graph graph, Start& start) {
   Prepared prepared =
       start.full_config.empty() ? prepare_easy(std::move(graph), start) : prepare_full(std::move(graph), start);
   if (start.edits) apply_edits(*start.edits, prepared);

@@ -14,6 +14,7 @@
 #include <amct/core/error.hpp>
 #include <amct/core/float_text.hpp>
 #include <amct/flow/bias_aware.hpp>
+#include <amct/flow/calibrate.hpp>
 #include <amct/flow/quant_map.hpp>
 #include <amct/graph/dot.hpp>
 #include <amct/json_yaml/write_json.hpp>
@@ -80,6 +81,7 @@ class Session {
     const InterruptGuard guard;
     clock_.start("read");
     DataFolder data = open_data(arguments_.data, arguments_.model);
+    amct::flow::require_batches(data.size(), 1, data.place());
     if (first_) probe_outputs();
     spdlog::info("reading {}", arguments_.model);
     amct::graph::Graph graph = read_model(arguments_.model, shapes_of(data.inputs()));
@@ -89,8 +91,8 @@ class Session {
     if (arguments_.notes) {
       model_hash_ = amct::protobuf::model_hash(graph);
       float_drawing_ = amct::graph::dot_text(graph);
-      if (first_) warn_about_inputs(graph, data);
     }
+    if (first_) warn_about_inputs(graph, data);
 
     clock_.start("prepare");
     auto plan = in_model(arguments_.model, [&] {

@@ -23,7 +23,11 @@ TEST_CASE("K20: a plugin exports its interface and registers its quantizers unde
 
 TEST_CASE("The interface of a plugin names version, interface, standard library and sizes") {
   const std::string_view abi = amct::plugin_abi();
-  CHECK(abi.starts_with(std::string("amct ") + amct::kVersion + ", plugin interface 1, "));
-  CHECK(abi.find("sizes " + std::to_string(sizeof(void*)) + ' ') != std::string_view::npos);
-  CHECK(abi.ends_with(' ' + std::to_string(sizeof(amct::Parameter))));
+  std::string start = "amct ";
+  start.append(amct::kVersion).append(", plugin interface 1, ");
+  CHECK(abi.starts_with(start));
+  std::string sizes = "sizes ";
+  sizes.append(std::to_string(sizeof(void*))).push_back(' ');
+  CHECK(abi.find(sizes) != std::string_view::npos);
+  CHECK(abi.ends_with(std::to_string(sizeof(amct::Parameter))));
 }
