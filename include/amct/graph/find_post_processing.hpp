@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <string>
@@ -28,26 +27,17 @@ inline constexpr std::string_view kPicking[] = {
   const auto is_matrix = [](const Node& node) {
     return is_matrix_operator(node.op_type) || is_one_of(kRecurrent, node.op_type);
   };
-  std::vector<char> behind(graph.values.size(), 0);  // values that a matrix layer has a part in
-  std::vector<char> before(graph.values.size(), 0);  // values that have a part in one
-  const auto mark = [](std::vector<char>& marks, const std::vector<ValueId>& ids) {
-    for (const ValueId id : ids) {
-      if (id != kNoValue) marks[static_cast<std::size_t>(id)] = 1;
-    }
-  };
-  const auto any = [](const std::vector<char>& marks, const std::vector<ValueId>& ids) {
-    return std::any_of(ids.begin(), ids.end(),
-                       [&](ValueId id) { return id != kNoValue && marks[static_cast<std::size_t>(id)] != 0; });
-  };
+  MarkedValues behind(graph);  // values that a matrix layer has a part in
+  MarkedValues before(graph);  // values that have a part in one
   for (const Node& node : graph.nodes) {
-    if (is_matrix(node) || any(behind, node.inputs)) mark(behind, node.outputs);
+    if (is_matrix(node) || behind.any(node.inputs)) behind.mark(node.outputs);
   }
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    if (is_matrix(*node) || any(before, node->outputs)) mark(before, node->inputs);
+    if (is_matrix(*node) || before.any(node->outputs)) before.mark(node->inputs);
   }
   std::vector<const Node*> tail;
   for (const Node& node : graph.nodes) {
-    if (!is_matrix(node) && any(behind, node.inputs) && !any(before, node.outputs)) tail.push_back(&node);
+    if (!is_matrix(node) && behind.any(node.inputs) && !before.any(node.outputs)) tail.push_back(&node);
   }
   return tail;
 }

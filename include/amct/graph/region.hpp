@@ -35,31 +35,45 @@ struct Region {
   return is_on_cube(op_type) || op_type == "MatMul";
 }
 
+namespace detail {
+
+/// Some of a graph's values.
+class MarkedValues {
+ public:
+  explicit MarkedValues(const Graph& graph) : marks_(graph.values.size(), 0) {}
+
+  void mark(const std::vector<ValueId>& ids) {
+    for (const ValueId id : ids) {
+      if (id != kNoValue) marks_[static_cast<std::size_t>(id)] = 1;
+    }
+  }
+  [[nodiscard]] bool any(const std::vector<ValueId>& ids) const {
+    return std::any_of(ids.begin(), ids.end(),
+                       [&](ValueId id) { return id != kNoValue && marks_[static_cast<std::size_t>(id)] != 0; });
+  }
+
+ private:
+  std::vector<char> marks_;
+};
+
+}  // namespace detail
+
 /// The nodes on any way from one node to another, both included, in model order; with a null `to` all nodes behind
 /// `from`. Empty if there is no way. O(nodes)
 [[nodiscard]] inline std::vector<const Node*> nodes_between(const Graph& graph, const Node& from, const Node* to) {
-  std::vector<char> behind(graph.values.size(), 0);  // values that `from` has a part in
-  const auto mark = [](std::vector<char>& marks, const std::vector<ValueId>& ids) {
-    for (const ValueId id : ids) {
-      if (id != kNoValue) marks[static_cast<std::size_t>(id)] = 1;
-    }
-  };
-  const auto any = [](const std::vector<char>& marks, const std::vector<ValueId>& ids) {
-    return std::any_of(ids.begin(), ids.end(),
-                       [&](ValueId id) { return id != kNoValue && marks[static_cast<std::size_t>(id)] != 0; });
-  };
+  detail::MarkedValues behind(graph);  // values that `from` has a part in
   std::vector<const Node*> reached;
   for (const Node& node : graph.nodes) {
-    if (&node != &from && !any(behind, node.inputs)) continue;
-    mark(behind, node.outputs);
+    if (&node != &from && !behind.any(node.inputs)) continue;
+    behind.mark(node.outputs);
     reached.push_back(&node);
   }
   if (to == nullptr) return reached;
-  std::vector<char> needed(graph.values.size(), 0);  // values that have a part in `to`
+  detail::MarkedValues needed(graph);  // values that have a part in `to`
   std::vector<const Node*> found;
   for (auto node = reached.rbegin(); node != reached.rend(); ++node) {
-    if (*node != to && !any(needed, (*node)->outputs)) continue;
-    mark(needed, (*node)->inputs);
+    if (*node != to && !needed.any((*node)->outputs)) continue;
+    needed.mark((*node)->inputs);
     found.push_back(*node);
   }
   std::reverse(found.begin(), found.end());
